@@ -1,0 +1,120 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxErrors is how many errors are kept; the rest are counted. A file with more
+// than that many mistakes is the wrong file.
+const maxErrors = 1000
+
+// Error is one thing that is wrong with the input, told for the person who
+// wrote it.
+type Error struct {
+	File     string `json:"file"`
+	Document int    `json:"document,omitempty"` // from 1; 0 when it is of the whole file
+	Object   string `json:"object,omitempty"`   // Kind/name or Kind/namespace/name
+	Path     string `json:"path,omitempty"`     // field path, such as spec.limits.cpu
+	Message  string `json:"message"`
+}
+
+// Error writes the parts that are known from the outside in.
+func (e Error) Error() string {
+	var b strings.Builder
+	part := func(s string) {
+		if b.Len() > 0 {
+			b.WriteString(": ")
+		}
+		b.WriteString(s)
+	}
+	if e.File != "" {
+		part(e.File)
+	}
+	if e.Document > 0 {
+		part("document " + strconv.Itoa(e.Document))
+	}
+	if e.Object != "" {
+		part(e.Object)
+	}
+	if e.Path != "" {
+		part(e.Path)
+	}
+	part(e.Message)
+	return b.String()
+}
+
+// reporter collects what is wrong while objects are decoded and converted. It
+// stands on one object at a time: at moves it.
+type reporter struct {
+	file     string
+	document int
+	object   string
+
+	errors   []Error
+	more     int // errors beyond maxErrors
+	warnings []string
+
+	strings interner
+}
+
+// at moves the reporter to an object: what is added next is said of it.
+func (r *reporter) at(o *Object) {
+	r.file, r.document, r.object = o.File, o.Document, o.Ref()
+}
+
+// add reports an error at a field path of the current object; an empty path
+// means the object as a whole.
+func (r *reporter) add(path, message string) {
+	if len(r.errors) >= maxErrors {
+		r.more++
+		return
+	}
+	r.errors = append(r.errors, Error{File: r.file, Document: r.document, Object: r.object, Path: path, Message: message})
+}
+
+// addf is add with a format.
+func (r *reporter) addf(path, format string, args ...any) {
+	r.add(path, fmt.Sprintf(format, args...))
+}
+
+// warn reports something that is allowed and yet looks like a mistake.
+func (r *reporter) warn(path, message string) {
+	if len(r.warnings) >= maxErrors {
+		return
+	}
+	e := Error{File: r.file, Document: r.document, Object: r.object, Path: path, Message: message}
+	r.warnings = append(r.warnings, e.Error())
+}
+
+// count is how many errors there are so far, to tell whether a step added any.
+func (r *reporter) count() int { return len(r.errors) + r.more }
+
+// field extends a path by a field of an object.
+func field(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// key extends a path by a key of a map: as a field where the key reads like
+// one, else in brackets and quotes.
+func key(path, name string) string {
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			return path + "[" + strconv.Quote(name) + "]"
+		}
+	}
+	if name == "" {
+		return path + `[""]`
+	}
+	return field(path, name)
+}
+
+// index extends a path by an element of a list.
+func index(path string, i int) string {
+	return path + "[" + strconv.Itoa(i) + "]"
+}
