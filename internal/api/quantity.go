@@ -2,7 +2,7 @@ package api
 
 import (
 	"math"
-	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +10,65 @@ import (
 
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
+
+// Quantity is an amount in a custom resource as its author wrote it, number or
+// string, such as 10, "500m" or "64Gi". The schema keeps the spelling, and so
+// does the defaulted output.
+type Quantity string
+
+// parseQuantity reads a quantity; problem says what is wrong with it, with a
+// mend.
+func parseQuantity(text string) (q resource.Quantity, problem string) {
+	if hugeExponent(text) {
+		return q, strconv.Quote(shorten(text)) + " is more, or less, than can be counted; write it without an exponent"
+	}
+	q, err := resource.ParseQuantity(text)
+	if err == nil {
+		return q, ""
+	}
+	problem = strconv.Quote(shorten(text)) + " is not a quantity; write a number and perhaps one of the suffixes m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei"
+	if mend := mendQuantity(text); mend != "" {
+		problem += `; did you mean "` + mend + `"?`
+	}
+	return resource.Quantity{}, problem
+}
+
+// hugeExponent tells whether a quantity is written so that computing with it
+// would take for ever: 1e2147483647 has two thousand million digits.
+func hugeExponent(text string) bool {
+	i := strings.LastIndexAny(text, "eE")
+	if i < 0 {
+		return len(text) > internLength
+	}
+	digits := strings.TrimLeft(strings.TrimLeft(text[i+1:], "+-"), "0")
+	return i > internLength || len(digits) > 2
+}
+
+// shorten cuts what a user wrote to a length that fits in a message.
+func shorten(text string) string {
+	if r := []rune(text); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return text
+}
+
+// mendQuantity guesses the quantity that was meant, "" where it cannot.
+func mendQuantity(text string) string {
+	text = strings.ReplaceAll(strings.TrimSpace(text), " ", "")
+	digits := strings.TrimLeft(text, "0123456789.")
+	number, unit := text[:len(text)-len(digits)], strings.ToLower(digits)
+	suffix, ok := map[string]string{
+		"kb": "k", "mb": "M", "gb": "G", "tb": "T", "g": "G", "t": "T", "kib": "Ki", "mib": "Mi", "gib": "Gi", "tib": "Ti",
+		"ki": "Ki", "mi": "Mi", "gi": "Gi", "ti": "Ti", "": "", "b": "", "millicores": "m", "cores": "", "core": "", "vcpu": "", "cpu": "",
+	}[unit]
+	if !ok {
+		return ""
+	}
+	if _, err := resource.ParseQuantity(number + suffix); err != nil || number == "" {
+		return ""
+	}
+	return number + suffix
+}
 
 var maxQuantity = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI)
 
@@ -38,14 +97,13 @@ func resourcesOf(list corev1.ResourceList, path string, rep *reporter) cluster.R
 		return nil
 	}
 	out := make(cluster.Resources, 0, len(list))
-	for name, q := range list {
-		amount, problem := amountOf(string(name), q)
+	for _, name := range sortedKeys(list) {
+		amount, problem := amountOf(string(name), list[name])
 		if problem != "" {
 			rep.add(key(path, string(name)), problem)
 			continue
 		}
 		out = append(out, cluster.Resource{Name: string(name), Amount: amount})
 	}
-	slices.SortFunc(out, func(a, b cluster.Resource) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

@@ -56,7 +56,13 @@ type reporter struct {
 	more     int // errors beyond maxErrors
 	warnings []string
 
+	// hints say what to do about some unknown fields, by path.
+	hints map[string]string
+
+	// What the decoder keeps from one object to the next.
 	strings interner
+	shapes  shapes
+	path    []segment
 }
 
 // at moves the reporter to an object: what is added next is said of it.
