@@ -30,6 +30,9 @@ type Offering struct {
 	ReservationID    string
 	ReservationType  string
 	ReservationCount int64 // instances still free
+	// ReservationInterruptible is the value of the label
+	// karpenter.k8s.aws/capacity-reservation-interruptible.
+	ReservationInterruptible bool
 }
 
 // Snapshot is everything that a decision may look at, as of one moment. Lists
