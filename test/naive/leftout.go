@@ -1,0 +1,214 @@
+package naive
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
+)
+
+// sample is how many of the pods left out are looked at: the test of one is
+// slow, and pods are left out by the class.
+const sample = 200
+
+// checkLeftOut asks of the pods left out whether one could be placed now, with
+// the plan as it stands: on a node that stands or is planned, or on one more.
+// It claims so only when the scheduler and the rules of the planner agree.
+func (c *checker) checkLeftOut() {
+	for i, l := range c.report.Unschedulable {
+		p := c.pods[l.Pod]
+		if i >= sample {
+			return
+		}
+		if p == nil || !c.waits(p) || c.placed[l.Pod] != "" || len(p.Problems) > 0 || len(p.Devices) > 0 || optsOut(p) || restricted(p) {
+			continue
+		}
+		if where := c.roomFor(p); where != "" {
+			c.say("pod %s is left out and could be placed: %s", p.Key(), where)
+		}
+	}
+}
+
+// restricted tells whether a pod selects nodes in a way that is refused: by
+// host name or by field.
+func restricted(p *cluster.Pod) bool {
+	if slices.Contains(selectedKeys(p), cluster.LabelHostname) {
+		return true
+	}
+	if p.Affinity == nil || p.Affinity.NodeAffinity == nil || p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return false
+	}
+	return slices.ContainsFunc(p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms,
+		func(t corev1.NodeSelectorTerm) bool { return len(t.MatchFields) > 0 })
+}
+
+// roomFor finds a place for one more pod, "" when there is none.
+func (c *checker) roomFor(p *cluster.Pod) string {
+	domains := c.domainsFor(p)
+	for _, n := range c.world.nodes {
+		if !n.closed && c.admits(c.world, p, n, domains) {
+			return "on " + n.title
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.pools)) {
+		if where := c.freshFor(p, c.pools[name], domains); where != "" {
+			return where
+		}
+	}
+	return ""
+}
+
+// admits asks the scheduler's filters, and besides the spread over all domains
+// that could be made, which is the planner's own, stricter rule.
+func (c *checker) admits(w *world, p *cluster.Pod, n *node, domains map[string][]string) bool {
+	if len(c.refusals(p, n)) > 0 || len(c.topologyRefusals(w, p, n)) > 0 {
+		return false
+	}
+	r := c.rulesOf(p)
+	for _, s := range r.spread {
+		if spreadRefusal(w, p, n, s, r.spread, domains[s.key]) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// domainsFor lists the domains of each of a pod's spread keys in which some
+// NodePool could make a node that counts for the pod.
+func (c *checker) domainsFor(p *cluster.Pod) map[string][]string {
+	out := map[string][]string{}
+	spreads := c.rulesOf(p).spread
+	if len(spreads) == 0 {
+		return out
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.pools)) {
+		c.fresh(p, c.pools[name], func(n *node, _ option) bool {
+			for _, s := range spreads {
+				if v, ok := label(n.labels, s.key); ok && (!s.affinityHonored || selects(p, n.labels)) && !slices.Contains(out[s.key], v) {
+					out[s.key] = append(out[s.key], v)
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// freshFor finds a node that the pool could make for the pod within its limits
+// and with the choice that its minValues ask for.
+func (c *checker) freshFor(p *cluster.Pod, pool *cluster.NodePool, domains map[string][]string) string {
+	used, planned := c.inUse(pool.Name), c.plannedFor(pool.Name)
+	taken, _ := c.reservations()
+	seen := map[string]map[string]bool{}
+	var best *option
+	c.fresh(p, pool, func(n *node, o option) bool {
+		if o.off.CapacityType == cluster.Reserved && taken[o.off.ReservationID] >= o.off.ReservationCount {
+			return true
+		}
+		capacity := o.typ.Capacity.With(cluster.Nodes, 1)
+		for _, l := range pool.Limits {
+			if a := capacity.Get(l.Name); a > 0 && used[l.Name]+planned[l.Name]+a > l.Amount {
+				return true
+			}
+		}
+		w := &world{nodes: append(slices.Clone(c.world.nodes), n)}
+		if !c.admits(w, p, n, domains) {
+			return true
+		}
+		note(seen, pool, n.labels)
+		if best == nil || o.off.Price < best.off.Price {
+			best = &o
+		}
+		return len(diversity(pool, seen)) > 0
+	})
+	if best == nil || len(diversity(pool, seen)) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("on a new node of NodePool %s, %s", pool.Name, best)
+}
+
+// fresh shows f each node that a pool could make, with each set of values of
+// its custom labels, until f returns false.
+func (c *checker) fresh(p *cluster.Pod, pool *cluster.NodePool, f func(*node, option) bool) {
+	class := c.classes[pool.NodeClass.Name]
+	if pool.Deleting || pool.Replicas != nil || class == nil {
+		return
+	}
+	customs := c.customLabels(p, pool)
+	types := c.typesOf(pool.Name)
+	for i := range types {
+		t := &types[i]
+		if len(class.AMIArchs) > 0 && !slices.Contains(class.AMIArchs, t.Arch) {
+			continue
+		}
+		for j := range t.Offerings {
+			o := option{t, &t.Offerings[j]}
+			if !c.offered(pool, o.off) {
+				continue
+			}
+			for _, own := range customs {
+				n := &node{name: "one-more", title: "one more node"}
+				c.become(n, pool, o)
+				for k, v := range own {
+					n.labels[k] = v
+				}
+				wrong := func(r cluster.Requirement) bool { return !c.meets(n.labels, pool, r) }
+				if !slices.ContainsFunc(pool.Requirements, wrong) && !f(n, o) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// customLabels lists the sets of values that a pool's custom labels can take,
+// as far as they can matter to the pod.
+func (c *checker) customLabels(p *cluster.Pod, pool *cluster.NodePool) []map[string]string {
+	out := []map[string]string{{}}
+	for _, key := range c.custom(pool) {
+		values := mentioned(p, key)
+		for _, r := range pool.Requirements {
+			if r.Key == key {
+				values = append(values, r.Values...)
+			}
+		}
+		slices.Sort(values)
+		values = slices.DeleteFunc(slices.Compact(values), func(v string) bool {
+			return !allHold(slices.DeleteFunc(slices.Clone(pool.Requirements), func(r cluster.Requirement) bool { return r.Key != key }), map[string]string{key: v})
+		})
+		var next []map[string]string
+		for _, m := range out {
+			next = append(next, m)
+			for _, v := range values {
+				n := maps.Clone(m)
+				n[key] = v
+				next = append(next, n)
+			}
+		}
+		out = next
+	}
+	slices.SortStableFunc(out, func(a, b map[string]string) int { return cmp.Compare(len(a), len(b)) })
+	return out
+}
+
+// mentioned lists the values that a pod asks for under a key.
+func mentioned(p *cluster.Pod, key string) []string {
+	var out []string
+	if v, ok := p.NodeSelector[key]; ok {
+		out = append(out, v)
+	}
+	if p.Affinity != nil && p.Affinity.NodeAffinity != nil && p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		for _, t := range p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			for _, e := range t.MatchExpressions {
+				if e.Key == key {
+					out = append(out, e.Values...)
+				}
+			}
+		}
+	}
+	return out
+}
