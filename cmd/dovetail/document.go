@@ -17,6 +17,8 @@ type result struct {
 	report plan.Report
 	// notes say what was assumed because the input did not say it.
 	notes []string
+	// currency is what prices are in, such as USD.
+	currency string
 	// allocated is how many bytes the planner allocated, whether or not they
 	// were given back.
 	allocated uint64
@@ -63,6 +65,7 @@ type (
 		LowerBoundPerHour float64 `json:"lowerBoundPerHour"`
 		CPUUtilization    float64 `json:"cpuUtilization"`
 		MemoryUtilization float64 `json:"memoryUtilization"`
+		Currency          string  `json:"currency"`
 		Estimates         bool    `json:"estimates"`
 		SolveSeconds      float64 `json:"solveSeconds"`
 		AllocatedBytes    uint64  `json:"allocatedBytes"`
@@ -110,6 +113,7 @@ func summaryDocument(r *result) summaryJSON {
 		LowerBoundPerHour: s.LowerBoundPerHour,
 		CPUUtilization:    s.CPUUtilization,
 		MemoryUtilization: s.MemoryUtilization,
+		Currency:          r.currency,
 		Estimates:         s.Estimates,
 		SolveSeconds:      s.SolveSeconds,
 		AllocatedBytes:    r.allocated,

@@ -141,7 +141,7 @@ func (e *explanation) write(w io.Writer, l look) error {
 	case outcomeNew:
 		n := e.newNode
 		p.heading("%s goes to a new node, %s", e.pod, e.node)
-		p.fact("node", fmt.Sprintf("%s in %s, %s, %s an hour%s", n.InstanceType, n.Zone, n.CapacityType, dollars(n.PricePerHour), estimated(n.Estimate)))
+		p.fact("node", fmt.Sprintf("%s in %s, %s, %s an hour%s", n.InstanceType, n.Zone, n.CapacityType, p.money(n.PricePerHour), estimated(n.Estimate)))
 		p.fact("nodepool", n.NodePool)
 		p.fact("choices", choices(len(n.InstanceTypes), len(n.Zones))+" may be launched with the same pods")
 		p.fact("with", others(len(n.Pods)-1))

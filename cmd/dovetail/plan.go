@@ -224,7 +224,7 @@ func (o *planOptions) solve(s streams, in *input, now time.Time) (*result, error
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	res := &result{report: proposal.Report, notes: in.notes, allocated: after.TotalAlloc - before.TotalAlloc}
+	res := &result{report: proposal.Report, notes: in.notes, currency: in.catalog.Currency(), allocated: after.TotalAlloc - before.TotalAlloc}
 	res.report.Summary.SolveSeconds = took.Seconds()
 	res.report.Warnings = slices.Concat(in.warnings, res.report.Warnings)
 	return res, nil
@@ -232,7 +232,7 @@ func (o *planOptions) solve(s streams, in *input, now time.Time) (*result, error
 
 // print writes the plan, or the explanation of one pod, to standard output.
 func (o *planOptions) print(s streams, in *input, res *result) error {
-	l := look{wide: o.output == "wide", colour: wantsColour(s.out), width: terminalWidth(s.out)}
+	l := look{wide: o.output == "wide", colour: wantsColour(s.out), width: terminalWidth(s.out), currency: res.currency}
 	if o.explain != "" {
 		e, err := explain(in.snapshot.Pods, &res.report, o.explain)
 		if err != nil {

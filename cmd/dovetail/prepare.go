@@ -15,9 +15,6 @@ import (
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
 
-// maxCatalogBytes is the most that a custom catalogue may hold.
-const maxCatalogBytes = 64 << 20
-
 // assumedPool is the NodePool that is planned with where the input has none.
 //
 //go:embed assumed_nodepool.yaml
@@ -45,6 +42,7 @@ func prepare(loaded *api.Result, catalogFile, region string) (*input, error) {
 	if in.catalog, err = loadCatalog(loaded, catalogFile, region); err != nil {
 		return nil, err
 	}
+	in.warnings = slices.Concat(in.warnings, in.catalog.Warnings())
 	if err := in.assumePool(); err != nil {
 		return nil, err
 	}
@@ -76,13 +74,13 @@ func loadCatalog(loaded *api.Result, file, region string) (*catalog.Catalog, err
 	case loaded.InstanceTypes != nil:
 		c, err := catalog.Parse(loaded.InstanceTypes)
 		if err != nil {
-			return nil, badInput("instanceTypes of the input: %v", err)
+			return nil, badCatalog("instanceTypes of the input", err)
 		}
 		return c, nil
 	}
 	c, err := catalog.Embedded(region)
 	if err != nil {
-		return nil, badInput("--region %s: %v", region, err)
+		return nil, badInput("--region: %v", err)
 	}
 	return c, nil
 }
@@ -96,8 +94,8 @@ func catalogFile(path string) (*catalog.Catalog, error) {
 		return nil, err
 	case info.IsDir():
 		return nil, badInput("--catalog %s is a folder: give one JSON file", path)
-	case info.Size() > maxCatalogBytes:
-		return nil, badInput("--catalog %s is larger than %d MiB", path, maxCatalogBytes>>20)
+	case info.Size() > catalog.MaxBytes:
+		return nil, badInput("--catalog %s is larger than %d MiB", path, catalog.MaxBytes>>20)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -105,9 +103,15 @@ func catalogFile(path string) (*catalog.Catalog, error) {
 	}
 	c, err := catalog.Parse(data)
 	if err != nil {
-		return nil, badInput("--catalog %s: %v", path, err)
+		return nil, badCatalog("--catalog "+path, err)
 	}
 	return c, nil
+}
+
+// badCatalog is the error of a catalogue that was refused; it may have many
+// lines.
+func badCatalog(what string, err error) error {
+	return badInput("%s:\n  %s", what, strings.ReplaceAll(err.Error(), "\n", "\n  "))
 }
 
 // assumePool gives an input without NodePools one.

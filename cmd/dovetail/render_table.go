@@ -30,6 +30,8 @@ type look struct {
 	wide   bool
 	colour bool
 	width  int // of the terminal; 0: as wide as it gets
+
+	currency string // of the prices, such as USD
 }
 
 // page is the text of a plan as it is put together.
@@ -102,7 +104,7 @@ func (p *page) newNodes(nodes []plan.NewNode) {
 			n += r.count
 			price += float64(r.count) * r.node.PricePerHour
 		}
-		p.more("%s more for %s an hour (-o wide lists every node)", count(n, "node"), dollars(price))
+		p.more("%s more for %s an hour (-o wide lists every node)", count(n, "node"), p.money(price))
 	}
 }
 
@@ -151,7 +153,7 @@ func (p *page) nodeTable(rows []nodeRow, bars int) *table {
 	if p.wide {
 		first = column{"NAME", false}
 	}
-	t := &table{columns: []column{first, {"TYPE", false}, {"ZONE", false}, {"CAPACITY", false}, {"$/HOUR", true},
+	t := &table{columns: []column{first, {"TYPE", false}, {"ZONE", false}, {"CAPACITY", false}, {strings.TrimSpace(p.sign()) + "/HOUR", true},
 		{"PODS", true}, {"CPU", !p.wide && bars == 0}, {"MEMORY", !p.wide && bars == 0}, {"CHOICES", false}, {"NODEPOOL", false}}}
 	for _, r := range rows {
 		n := r.node
@@ -233,10 +235,10 @@ func (p *page) totals(r *plan.Report) {
 		if s.Estimates {
 			estimate = " · prices marked ~ are estimates"
 		}
-		line("price", "%s an hour, about %s a month%s", bold.paint(dollars(s.PricePerHour), p.colour), dollars(s.PricePerHour*hoursPerMonth), estimate)
+		line("price", "%s an hour, about %s a month%s", bold.paint(p.money(s.PricePerHour), p.colour), p.money(s.PricePerHour*hoursPerMonth), estimate)
 		if s.LowerBoundPerHour > 0 {
 			line("bound", "%s an hour is the least that any plan could cost; this is %s that",
-				dollars(s.LowerBoundPerHour), bold.paint(fmt.Sprintf("%.3f ×", s.PricePerHour/s.LowerBoundPerHour), p.colour))
+				p.money(s.LowerBoundPerHour), bold.paint(fmt.Sprintf("%.3f ×", s.PricePerHour/s.LowerBoundPerHour), p.colour))
 		}
 		line("use", "%.1f%% of the new nodes' cpu and %.1f%% of their memory is asked for", s.CPUUtilization*100, s.MemoryUtilization*100)
 	}
@@ -376,13 +378,21 @@ func thousands(n int) string {
 	return s
 }
 
-// dollars writes a price: small ones to a hundredth of a cent, as AWS does.
-func dollars(x float64) string {
+// money writes a price: small ones to a hundredth of a cent, as AWS does.
+func (l look) money(x float64) string {
 	if x < 100 {
-		return fmt.Sprintf("$%.4f", x)
+		return l.sign() + fmt.Sprintf("%.4f", x)
 	}
 	cents := int(x*100 + 0.5)
-	return fmt.Sprintf("$%s.%02d", thousands(cents/100), cents%100)
+	return l.sign() + fmt.Sprintf("%s.%02d", thousands(cents/100), cents%100)
+}
+
+// sign is what stands before a price.
+func (l look) sign() string {
+	if l.currency == "USD" || l.currency == "" {
+		return "$"
+	}
+	return l.currency + " "
 }
 
 // duration writes seconds for people.

@@ -87,6 +87,7 @@ func sample() *result {
 				CPUUtilization: 0.6163, MemoryUtilization: 0.6184, Estimates: true, SolveSeconds: 0.0123},
 		},
 		notes:     []string{"EC2NodeClass default is not in the input: planned with AL2023"},
+		currency:  "USD",
 		allocated: 123456,
 	}
 }
@@ -228,7 +229,7 @@ func TestBar(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	cases := []struct{ got, want string }{
 		{thousands(0), "0"}, {thousands(999), "999"}, {thousands(1000), "1,000"}, {thousands(1234567), "1,234,567"}, {thousands(-1234), "-1,234"}, {thousands(-123), "-123"},
-		{dollars(0.11381), "$0.1138"}, {dollars(99.5), "$99.5000"}, {dollars(19652.3), "$19,652.30"}, {dollars(100.007), "$100.01"},
+		{(look{}).money(0.11381), "$0.1138"}, {(look{}).money(99.5), "$99.5000"}, {(look{}).money(19652.3), "$19,652.30"}, {(look{}).money(100.007), "$100.01"}, {look{currency: "CNY"}.money(2), "CNY 2.0000"},
 		{count(1, "node"), "1 node"}, {count(1200, "pod"), "1,200 pods"},
 		{duration(0.0001), "under 1 ms"}, {duration(0.0123), "12 ms"}, {duration(1.5), "1.50 s"},
 	}
