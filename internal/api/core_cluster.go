@@ -1,0 +1,264 @@
+package api
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
+)
+
+type nodeObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta        `json:"metadata,omitempty"`
+	Spec            corev1.NodeSpec `json:"spec,omitempty"`
+	Status          nodeStatus      `json:"status,omitempty"`
+}
+
+type nodeStatus struct {
+	Capacity    corev1.ResourceList `json:"capacity"`
+	Allocatable corev1.ResourceList `json:"allocatable"`
+	Conditions  []statusCondition   `json:"conditions"`
+}
+
+// addNode keeps a node. One that was written by hand has no conditions and is
+// taken for ready, and what it can allocate defaults to its capacity.
+func (acc *coreAccumulator) addNode(o *Object, rep *reporter) {
+	before := rep.count()
+	var from nodeObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	m, status := &from.Metadata, &from.Status
+	node := cluster.Node{
+		Name: o.Name, UID: m.UID,
+		ProviderID:  from.Spec.ProviderID,
+		Labels:      withCurrentNames(m.Labels),
+		Annotations: ownAnnotations(m.Annotations),
+		Taints:      from.Spec.Taints,
+		Capacity:    resourcesOf(status.Capacity, "status.capacity", rep),
+		Allocatable: resourcesOf(status.Allocatable, "status.allocatable", rep),
+		Ready:       len(status.Conditions) == 0,
+		Cordoned:    from.Spec.Unschedulable,
+		Deleting:    m.DeletionTimestamp != nil,
+		Created:     m.CreationTimestamp.Time,
+	}
+	if node.Allocatable == nil {
+		node.Allocatable = node.Capacity
+	}
+	if ready := findCondition(status.Conditions, string(corev1.NodeReady)); ready != nil {
+		node.Ready = ready.Status == string(corev1.ConditionTrue)
+	}
+	checkNodeTaints(node.Taints, rep)
+	if rep.count() == before {
+		acc.nodes = append(acc.nodes, node)
+	}
+}
+
+// checkNodeTaints refuses taints that the API server would refuse.
+func checkNodeTaints(taints []corev1.Taint, rep *reporter) {
+	spec := corePath{name: "spec"}
+	list := spec.field("taints")
+	for i := range taints {
+		at := list.at(i)
+		if problem := labelKeyProblem(taints[i].Key); problem != "" {
+			at := at.field("key")
+			rep.addf(at.String(), "the taint key %q %s", taints[i].Key, problem)
+		}
+		switch taints[i].Effect {
+		case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+		default:
+			at := at.field("effect")
+			rep.addf(at.String(), "%q is not allowed; use NoSchedule, PreferNoSchedule or NoExecute", taints[i].Effect)
+		}
+	}
+}
+
+type namespaceObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta `json:"metadata,omitempty"`
+	Spec            skipped  `json:"spec,omitempty"`
+	Status          skipped  `json:"status,omitempty"`
+}
+
+// addNamespace keeps a namespace with the label of its name, which every API
+// server sets.
+func (acc *coreAccumulator) addNamespace(o *Object, rep *reporter) {
+	var from namespaceObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	labels := from.Metadata.Labels
+	if labels == nil {
+		labels = make(map[string]string, 1)
+	}
+	labels[corev1.LabelMetadataName] = o.Name
+	acc.namespaces = append(acc.namespaces, cluster.Namespace{Name: o.Name, Labels: labels})
+}
+
+// priorityClass is what pods take from a PriorityClass.
+type priorityClass struct {
+	value         int32
+	globalDefault bool
+}
+
+type priorityClassObject struct {
+	metav1.TypeMeta  `json:",inline"`
+	Metadata         coreMeta                 `json:"metadata,omitempty"`
+	Value            int32                    `json:"value"`
+	GlobalDefault    bool                     `json:"globalDefault,omitempty"`
+	Description      string                   `json:"description,omitempty"`
+	PreemptionPolicy *corev1.PreemptionPolicy `json:"preemptionPolicy,omitempty"`
+}
+
+// addPriorityClass keeps a priority class.
+func (acc *coreAccumulator) addPriorityClass(o *Object, rep *reporter) {
+	var from priorityClassObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	if acc.priorityClasses == nil {
+		acc.priorityClasses = make(map[string]priorityClass)
+	}
+	acc.priorityClasses[o.Name] = priorityClass{value: from.Value, globalDefault: from.GlobalDefault}
+}
+
+// runtimeClass is what pods take from a RuntimeClass.
+type runtimeClass struct {
+	overhead     tally
+	nodeSelector map[string]string
+	tolerations  []corev1.Toleration
+}
+
+type runtimeClassObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta           `json:"metadata,omitempty"`
+	Handler         string             `json:"handler"`
+	Overhead        *nodev1.Overhead   `json:"overhead,omitempty"`
+	Scheduling      *nodev1.Scheduling `json:"scheduling,omitempty"`
+}
+
+// addRuntimeClass keeps a runtime class.
+func (acc *coreAccumulator) addRuntimeClass(o *Object, rep *reporter) {
+	before := rep.count()
+	var from runtimeClassObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	var class runtimeClass
+	c := podConversion{rep: rep}
+	if from.Overhead != nil {
+		p := corePath{name: "overhead"}
+		at := p.field("podFixed")
+		class.overhead = c.amounts(from.Overhead.PodFixed, isContainerResource, &at)
+	}
+	if from.Scheduling != nil {
+		p := corePath{name: "scheduling"}
+		at := p.field("nodeSelector")
+		c.checkLabels(from.Scheduling.NodeSelector, &at)
+		class.nodeSelector = c.currentSelector(from.Scheduling.NodeSelector)
+		at = p.field("tolerations")
+		class.tolerations = c.tolerations(from.Scheduling.Tolerations, &at)
+	}
+	if rep.count() > before {
+		return
+	}
+	if acc.runtimeClasses == nil {
+		acc.runtimeClasses = make(map[string]runtimeClass)
+	}
+	acc.runtimeClasses[o.Name] = class
+}
+
+type pdbObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta                         `json:"metadata,omitempty"`
+	Spec            policyv1.PodDisruptionBudgetSpec `json:"spec,omitempty"`
+	Status          pdbStatus                        `json:"status,omitempty"`
+}
+
+type pdbStatus struct {
+	ObservedGeneration int64  `json:"observedGeneration"`
+	DisruptionsAllowed *int32 `json:"disruptionsAllowed"`
+}
+
+// podBudget is a PodDisruptionBudget until the pods are known: one that was
+// written by hand has no status, and its allowance is counted here.
+type podBudget struct {
+	pdb                          cluster.PDB
+	counted                      bool
+	minAvailable, maxUnavailable *intstr.IntOrString
+}
+
+// addPDB keeps a pod disruption budget.
+func (acc *coreAccumulator) addPDB(o *Object, rep *reporter) {
+	before := rep.count()
+	var from pdbObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	spec := corePath{name: "spec"}
+	c := podConversion{rep: rep}
+	at := spec.field("selector")
+	c.labelSelector(from.Spec.Selector, &at)
+	at = spec.field("minAvailable")
+	c.shareOfPods(from.Spec.MinAvailable, &at)
+	at = spec.field("maxUnavailable")
+	c.shareOfPods(from.Spec.MaxUnavailable, &at)
+	if from.Spec.MinAvailable != nil && from.Spec.MaxUnavailable != nil {
+		c.bad(&at, "minAvailable is set too; keep one of the two")
+	}
+	if rep.count() > before {
+		return
+	}
+	b := podBudget{
+		pdb:          cluster.PDB{Namespace: o.Namespace, Name: o.Name, Selector: from.Spec.Selector},
+		minAvailable: from.Spec.MinAvailable, maxUnavailable: from.Spec.MaxUnavailable,
+	}
+	if p := from.Spec.UnhealthyPodEvictionPolicy; p != nil {
+		b.pdb.UnhealthyAlways = *p == policyv1.AlwaysAllow
+	}
+	if allowed := from.Status.DisruptionsAllowed; allowed != nil {
+		b.counted, b.pdb.DisruptionsAllowed = true, max(*allowed, 0)
+	}
+	acc.pdbs = append(acc.pdbs, b)
+}
+
+// shareOfPods checks a number of pods or a percentage of them.
+func (c *podConversion) shareOfPods(v *intstr.IntOrString, p *corePath) {
+	if v == nil {
+		return
+	}
+	if n, err := intstr.GetScaledValueFromIntOrPercent(v, 100, true); err != nil || n < 0 || v.Type == intstr.String && n > 100 {
+		c.bad(p, "%q is not allowed; use a number from 0, or a percentage from \"0%%\" to \"100%%\"", v.String())
+	}
+}
+
+// settle counts how many pods the budget lets go now, where no server has.
+func (b *podBudget) settle(pods []cluster.Pod) cluster.PDB {
+	if b.counted {
+		return b.pdb
+	}
+	expected, healthy := 0, 0
+	for i := range pods {
+		p := &pods[i]
+		if p.Namespace != b.pdb.Namespace || phaseEnded(p.Phase) || !cluster.Matches(b.pdb.Selector, p.Labels) {
+			continue
+		}
+		expected++
+		if p.NodeName != "" && !p.Deleting {
+			healthy++
+		}
+	}
+	need := 0
+	switch {
+	case b.maxUnavailable != nil:
+		n, _ := intstr.GetScaledValueFromIntOrPercent(b.maxUnavailable, expected, true)
+		need = expected - n
+	case b.minAvailable != nil:
+		need, _ = intstr.GetScaledValueFromIntOrPercent(b.minAvailable, expected, true)
+	}
+	b.pdb.DisruptionsAllowed = int32(max(healthy-max(need, 0), 0))
+	return b.pdb
+}

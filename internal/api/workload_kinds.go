@@ -1,0 +1,417 @@
+package api
+
+import (
+	"encoding/json"
+	"hash/fnv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
+)
+
+// Labels that controllers give to the pods that they make.
+const (
+	labelPodIndex        = "apps.kubernetes.io/pod-index"
+	labelCompletionIndex = batchv1.JobCompletionIndexAnnotation
+)
+
+// workload is a controller of pods, reduced to the pods that it would make.
+type workload struct {
+	object   Object // without its bytes
+	path     string // of the field that says how many pods there are
+	owner    cluster.Owner
+	uid      string
+	selector *metav1.LabelSelector
+
+	replicas int64
+	start    int64 // the first ordinal of a StatefulSet
+	indexed  bool  // a Job that gives each pod an index
+	run      bool  // a CronJob, as one run of it
+
+	podOwner cluster.Owner // of the pods
+	pod      cluster.Pod   // as the controller would make it, without a name
+	refs     podRefs
+	claims   []claimTemplate // of a StatefulSet
+	// own are the affinity and the spread before the pod's own label values are
+	// put into them; set only where those values differ from pod to pod.
+	own *ownSelectors
+}
+
+// claimTemplate is a volume claim that a StatefulSet makes for each pod.
+type claimTemplate struct {
+	name  string
+	class *string
+}
+
+// ownSelectors are the parts of a pod whose selectors may take values from the
+// pod's own labels.
+type ownSelectors struct {
+	affinity *corev1.Affinity
+	spread   []corev1.TopologySpreadConstraint
+}
+
+// key names the workload.
+func (w *workload) key() workloadKey {
+	return workloadKey{w.object.Kind, w.object.Namespace, w.object.Name}
+}
+
+type workloadKey struct{ kind, namespace, name string }
+
+// templateOf converts a pod template. The labels are those that the controller
+// adds to the template's own.
+func templateOf(o *Object, t *corev1.PodTemplateSpec, labels map[string]string, p *corePath, rep *reporter) workload {
+	w := workload{object: *o}
+	w.object.Raw = nil
+	all := t.Labels
+	if len(labels) > 0 {
+		all = make(map[string]string, len(t.Labels)+len(labels))
+		for k, v := range t.Labels {
+			all[k] = v
+		}
+		for k, v := range labels {
+			all[k] = v
+		}
+	}
+	c := podConversion{rep: rep}
+	metadata := p.field("metadata")
+	at := metadata.field("labels")
+	c.checkLabels(t.Labels, &at)
+	at = p.field("spec")
+	raw := ownSelectors{affinity: t.Spec.Affinity, spread: t.Spec.TopologySpreadConstraints}
+	w.pod, w.refs = c.podSpec(&t.Spec, &podStatus{}, all, &at)
+	w.refs.written = true
+	if len(ownKeysOfAffinity(raw.affinity))+len(ownKeysOfSpread(raw.spread)) > 0 {
+		w.own = &raw
+	}
+	w.pod.Namespace = o.Namespace
+	w.pod.Labels = all
+	w.pod.Annotations = ownAnnotations(t.Annotations)
+	w.pod.Phase = corev1.PodPending
+	w.pod.Gated = len(t.Spec.SchedulingGates) > 0
+	w.pod.Unschedulable = !w.pod.Gated && t.Spec.NodeName == ""
+	w.pod.NodeName = t.Spec.NodeName
+	return w
+}
+
+type deploymentObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta              `json:"metadata,omitempty"`
+	Spec            appsv1.DeploymentSpec `json:"spec,omitempty"`
+	Status          skipped               `json:"status,omitempty"`
+}
+
+// addDeployment keeps a Deployment. Its pods belong to the ReplicaSet of its
+// template, which carries a hash of it.
+func (acc *coreAccumulator) addDeployment(o *Object, rep *reporter) {
+	before := rep.count()
+	var from deploymentObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	hash := templateHash(&from.Spec.Template)
+	spec := corePath{name: "spec"}
+	at := spec.field("template")
+	w := templateOf(o, &from.Spec.Template, map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: hash}, &at, rep)
+	w.common(&from.Metadata, from.Spec.Selector, rep)
+	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
+	w.podOwner = cluster.Owner{Kind: "ReplicaSet", Name: o.Name + "-" + hash}
+	acc.keep(w, before, rep)
+}
+
+type replicaSetObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta              `json:"metadata,omitempty"`
+	Spec            appsv1.ReplicaSetSpec `json:"spec,omitempty"`
+	Status          skipped               `json:"status,omitempty"`
+}
+
+// addReplicaSet keeps a ReplicaSet.
+func (acc *coreAccumulator) addReplicaSet(o *Object, rep *reporter) {
+	before := rep.count()
+	var from replicaSetObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	spec := corePath{name: "spec"}
+	at := spec.field("template")
+	w := templateOf(o, &from.Spec.Template, nil, &at, rep)
+	w.common(&from.Metadata, from.Spec.Selector, rep)
+	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
+	acc.keep(w, before, rep)
+}
+
+type statefulSetObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta        `json:"metadata,omitempty"`
+	Spec            statefulSetSpec `json:"spec,omitempty"`
+	Status          skipped         `json:"status,omitempty"`
+}
+
+// statefulSetSpec is the spec of a StatefulSet with claim templates whose status
+// and managed fields are passed over.
+type statefulSetSpec struct {
+	Replicas             *int32                                                  `json:"replicas,omitempty"`
+	Selector             *metav1.LabelSelector                                   `json:"selector"`
+	Template             corev1.PodTemplateSpec                                  `json:"template"`
+	VolumeClaimTemplates []statefulSetClaim                                      `json:"volumeClaimTemplates,omitempty"`
+	ServiceName          string                                                  `json:"serviceName,omitempty"`
+	PodManagementPolicy  appsv1.PodManagementPolicyType                          `json:"podManagementPolicy,omitempty"`
+	UpdateStrategy       appsv1.StatefulSetUpdateStrategy                        `json:"updateStrategy,omitempty"`
+	RevisionHistoryLimit *int32                                                  `json:"revisionHistoryLimit,omitempty"`
+	MinReadySeconds      int32                                                   `json:"minReadySeconds,omitempty"`
+	ClaimRetention       *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
+	Ordinals             *appsv1.StatefulSetOrdinals                             `json:"ordinals,omitempty"`
+}
+
+type statefulSetClaim struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta                         `json:"metadata,omitempty"`
+	Spec            corev1.PersistentVolumeClaimSpec `json:"spec,omitempty"`
+	Status          skipped                          `json:"status,omitempty"`
+}
+
+// addStatefulSet keeps a StatefulSet.
+func (acc *coreAccumulator) addStatefulSet(o *Object, rep *reporter) {
+	before := rep.count()
+	var from statefulSetObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	hash := templateHash(&from.Spec.Template)
+	spec := corePath{name: "spec"}
+	at := spec.field("template")
+	w := templateOf(o, withoutClaimed(&from.Spec), map[string]string{appsv1.ControllerRevisionHashLabelKey: o.Name + "-" + hash}, &at, rep)
+	w.common(&from.Metadata, from.Spec.Selector, rep)
+	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
+	if from.Spec.Ordinals != nil {
+		if w.start = int64(from.Spec.Ordinals.Start); w.start < 0 {
+			rep.add("spec.ordinals.start", "is negative; use 0 or more")
+		}
+	}
+	list := spec.field("volumeClaimTemplates")
+	for i := range from.Spec.VolumeClaimTemplates {
+		t := &from.Spec.VolumeClaimTemplates[i]
+		if t.Metadata.Name == "" {
+			at := list.at(i)
+			metadata := at.field("metadata")
+			at = metadata.field("name")
+			rep.add(at.String(), "a claim template needs a name, which is that of the volume in the pod")
+			continue
+		}
+		class := t.Spec.StorageClassName
+		if name, ok := t.Metadata.Annotations[annotationBetaStorageClass]; ok && class == nil {
+			class = &name
+		}
+		w.claims = append(w.claims, claimTemplate{name: t.Metadata.Name, class: class})
+	}
+	acc.keep(w, before, rep)
+}
+
+// withoutClaimed is the pod template without the volumes that a claim template
+// of the same name replaces.
+func withoutClaimed(spec *statefulSetSpec) *corev1.PodTemplateSpec {
+	claimed := make(map[string]bool, len(spec.VolumeClaimTemplates))
+	for i := range spec.VolumeClaimTemplates {
+		claimed[spec.VolumeClaimTemplates[i].Metadata.Name] = true
+	}
+	t := spec.Template
+	t.Spec.Volumes = nil
+	for _, v := range spec.Template.Spec.Volumes {
+		if !claimed[v.Name] {
+			t.Spec.Volumes = append(t.Spec.Volumes, v)
+		}
+	}
+	return &t
+}
+
+type jobObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta        `json:"metadata,omitempty"`
+	Spec            batchv1.JobSpec `json:"spec,omitempty"`
+	Status          jobStatus       `json:"status,omitempty"`
+}
+
+type jobStatus struct {
+	Succeeded  int64             `json:"succeeded"`
+	Conditions []statusCondition `json:"conditions"`
+}
+
+// ended tells whether a Job makes no more pods.
+func (s *jobStatus) ended() bool {
+	for _, kind := range [...]batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
+		if c := findCondition(s.Conditions, string(kind)); c != nil && c.Status == string(corev1.ConditionTrue) {
+			return true
+		}
+	}
+	return false
+}
+
+// addJob keeps a Job.
+func (acc *coreAccumulator) addJob(o *Object, rep *reporter) {
+	before := rep.count()
+	var from jobObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	spec := corePath{name: "spec"}
+	w := jobWorkload(o, o.Name, &from.Spec, &from.Status, &spec, rep)
+	w.common(&from.Metadata, from.Spec.Selector, rep)
+	acc.keep(w, before, rep)
+}
+
+// jobWorkload converts the spec of a Job: the pods that would run at once.
+func jobWorkload(o *Object, name string, from *batchv1.JobSpec, status *jobStatus, spec *corePath, rep *reporter) workload {
+	at := spec.field("template")
+	w := templateOf(o, &from.Template, map[string]string{batchv1.JobNameLabel: name, "job-name": name}, &at, rep)
+	w.podOwner = cluster.Owner{Kind: "Job", Name: name}
+	at = spec.field("parallelism")
+	w.path = at.String()
+	w.replicas = replicasOf(from.Parallelism, w.path, rep)
+	if from.Completions != nil {
+		at = spec.field("completions")
+		left := replicasOf(from.Completions, at.String(), rep) - status.Succeeded
+		w.replicas = min(w.replicas, max(left, 0))
+	}
+	w.indexed = from.CompletionMode != nil && *from.CompletionMode == batchv1.IndexedCompletion
+	if from.Suspend != nil && *from.Suspend || status.ended() {
+		w.replicas = 0
+	}
+	return w
+}
+
+type cronJobObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta            `json:"metadata,omitempty"`
+	Spec            batchv1.CronJobSpec `json:"spec,omitempty"`
+	Status          skipped             `json:"status,omitempty"`
+}
+
+// addCronJob keeps a CronJob as one run of it.
+func (acc *coreAccumulator) addCronJob(o *Object, rep *reporter) {
+	before := rep.count()
+	var from cronJobObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	if from.Spec.Schedule == "" {
+		rep.add("spec.schedule", "needs a schedule of five cron fields")
+	}
+	spec := corePath{name: "spec"}
+	template := spec.field("jobTemplate")
+	inner := template.field("spec")
+	job := o.Name + "-" + letters(hashOf("CronJob", o.Namespace, o.Name), 8)
+	w := jobWorkload(o, job, &from.Spec.JobTemplate.Spec, &jobStatus{}, &inner, rep)
+	w.common(&from.Metadata, nil, rep)
+	w.run = true
+	if from.Spec.Suspend != nil && *from.Spec.Suspend {
+		w.replicas = 0
+	}
+	acc.keep(w, before, rep)
+}
+
+type daemonSetObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta             `json:"metadata,omitempty"`
+	Spec            appsv1.DaemonSetSpec `json:"spec,omitempty"`
+	Status          skipped              `json:"status,omitempty"`
+}
+
+// addDaemonSet keeps a DaemonSet.
+func (acc *coreAccumulator) addDaemonSet(o *Object, rep *reporter) {
+	before := rep.count()
+	var from daemonSetObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	hostNetwork := from.Spec.Template.Spec.HostNetwork
+	spec := corePath{name: "spec"}
+	at := spec.field("template")
+	w := templateOf(o, &from.Spec.Template, nil, &at, rep)
+	w.common(&from.Metadata, from.Spec.Selector, rep)
+	if rep.count() > before {
+		return
+	}
+	w.pod.Tolerations = withTolerations(w.pod.Tolerations, daemonTolerations(hostNetwork))
+	acc.daemons = append(acc.daemons, w)
+}
+
+type podTemplateObject struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        coreMeta               `json:"metadata,omitempty"`
+	Template        corev1.PodTemplateSpec `json:"template,omitempty"`
+}
+
+// addPodTemplate keeps a PodTemplate, which capacity buffers refer to.
+func (acc *coreAccumulator) addPodTemplate(o *Object, rep *reporter) {
+	before := rep.count()
+	var from podTemplateObject
+	if !decodeStrict(o.Raw, &from, rep) {
+		return
+	}
+	at := corePath{name: "template"}
+	w := templateOf(o, &from.Template, nil, &at, rep)
+	if rep.count() > before {
+		return
+	}
+	if acc.templates == nil {
+		acc.templates = make(map[string]workload)
+	}
+	acc.templates[o.Namespace+"/"+o.Name] = w
+}
+
+// common sets what every workload has, and checks that it would find its pods.
+func (w *workload) common(m *coreMeta, selector *metav1.LabelSelector, rep *reporter) {
+	w.owner, w.uid, w.selector = m.owner(), m.UID, selector
+	if w.podOwner.Kind == "" {
+		w.podOwner = cluster.Owner{Kind: w.object.Kind, Name: w.object.Name, UID: w.uid}
+	}
+	if selector == nil {
+		if w.object.Kind != "Job" && w.object.Kind != "CronJob" {
+			rep.warn("spec.selector", "is missing, so the API server refuses the object; repeat the labels of the template in matchLabels")
+		}
+		return
+	}
+	c := podConversion{rep: rep}
+	at := corePath{name: "spec"}
+	at2 := at.field("selector")
+	before := rep.count()
+	c.labelSelector(selector, &at2)
+	if rep.count() > before || w.object.Kind == "Job" {
+		return // a server adds labels to a Job's template that identify the Job
+	}
+	if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 || !cluster.Matches(selector, w.pod.Labels) {
+		rep.add("spec.selector", "does not match the labels of spec.template.metadata.labels; make the two agree")
+	}
+}
+
+// keep keeps the workload when reading it has found nothing wrong.
+func (acc *coreAccumulator) keep(w workload, before int, rep *reporter) {
+	if rep.count() == before {
+		acc.workloads = append(acc.workloads, w)
+	}
+}
+
+// replicasOf checks a number of pods; nothing said is one.
+func replicasOf(n *int32, path string, rep *reporter) int64 {
+	if n == nil {
+		return 1
+	}
+	if *n < 0 {
+		rep.addf(path, "%d is negative; use 0 or more", *n)
+		return 0
+	}
+	return int64(*n)
+}
+
+// templateHash is a hash of a pod template in the form that Deployments give
+// it in labels and names.
+func templateHash(t *corev1.PodTemplateSpec) string {
+	h := fnv.New64a()
+	// A template that was decoded from JSON can be encoded again.
+	data, _ := json.Marshal(t)
+	_, _ = h.Write(data)
+	return letters(h.Sum64(), 10)
+}
