@@ -47,7 +47,7 @@ func (c *checker) overlay(t *cluster.InstanceType, pool *cluster.NodePool) {
 				continue
 			}
 			touched = true
-			if (o.Price != nil || o.Adjustment != nil) && !priced[i] {
+			if (o.Price != nil || o.Adjustment != nil) && !priced[i] && (f.CapacityType != cluster.Reserved || aboutKind(o)) {
 				priced[i] = true
 				f.Price = adjusted(f.Price, o)
 			}
@@ -62,6 +62,12 @@ func (c *checker) overlay(t *cluster.InstanceType, pool *cluster.NodePool) {
 			}
 		}
 	}
+}
+
+// aboutKind tells whether an overlay names a capacity type: only then does it
+// change the price of what is paid for already.
+func aboutKind(o cluster.NodeOverlay) bool {
+	return slices.ContainsFunc(o.Requirements, func(r cluster.Requirement) bool { return r.Key == cluster.LabelCapacityType })
 }
 
 func adjusted(price float64, o cluster.NodeOverlay) float64 {
