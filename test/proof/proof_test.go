@@ -1,0 +1,111 @@
+package proof
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
+	"github.com/dovetail-sh/dovetail/internal/plan"
+	"github.com/dovetail-sh/dovetail/internal/planner"
+	"github.com/dovetail-sh/dovetail/test/gen"
+	"github.com/dovetail-sh/dovetail/test/naive"
+)
+
+var now = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+// sizes are the clusters that the properties are looked at on: the seed picks.
+var sizes = []gen.Size{
+	{Pods: 4, Nodes: 1, Types: 3},
+	{Pods: 12, Nodes: 3, Types: 5},
+	{Pods: 30, Nodes: 5, Types: 8},
+	{Pods: 12, Nodes: 3, Types: 5, Features: gen.All},
+}
+
+func sizeOf(seed uint64) gen.Size { return sizes[seed%uint64(len(sizes))] }
+
+// seeds is how many clusters a property is looked at on.
+func seeds(t *testing.T, n uint64) uint64 {
+	t.Helper()
+	if testing.Short() {
+		return n / 20
+	}
+	return n
+}
+
+// makePlan plans a cluster. A panic is a fault of the planner like any other, and
+// is reported with its seed.
+func makePlan(t *testing.T, snap *cluster.Snapshot, types []cluster.InstanceType) plan.Proposal {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("the planner panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	p, err := planner.Make(planner.Input{Snapshot: snap, Catalog: gen.Catalog(types), Now: now, Seed: 1, Trigger: "test"})
+	if err != nil {
+		t.Fatalf("Make: %v", err)
+	}
+	return p
+}
+
+// canonical is a report without what is allowed to differ between two runs.
+func canonical(t *testing.T, r plan.Report) string {
+	t.Helper()
+	r.Summary.SolveSeconds = 0
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestPlansAreValid is the first property: what the planner proposes passes the
+// naive checker, which knows nothing of how it was found.
+func TestPlansAreValid(t *testing.T) {
+	for seed := range seeds(t, 3000) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			snap, types := gen.Random(seed, sizeOf(seed))
+			r := makePlan(t, &snap, types).Report
+			for _, v := range naive.Check(&snap, gen.Catalog(types).Of(&snap), r) {
+				t.Error(v)
+			}
+		})
+	}
+}
+
+// TestOrderDoesNotMatter is the second: lists of a snapshot have no order, so
+// none of it may reach the plan; and a plan made twice is the same.
+func TestOrderDoesNotMatter(t *testing.T) {
+	for seed := range seeds(t, 1000) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			snap, types := gen.Random(seed, sizeOf(seed))
+			once := canonical(t, makePlan(t, &snap, types).Report)
+			if d := cmp.Diff(once, canonical(t, makePlan(t, &snap, types).Report)); d != "" {
+				t.Fatalf("made twice, two plans:\n%s", d)
+			}
+			for n := range uint64(2) {
+				other, otherTypes := gen.Permute(n, snap, types)
+				if d := cmp.Diff(once, canonical(t, makePlan(t, &other, otherTypes).Report)); d != "" {
+					t.Fatalf("in another order, another plan:\n%s", d)
+				}
+			}
+		})
+	}
+}
+
+// TestInputIsNotChanged: the snapshot belongs to the caller.
+func TestInputIsNotChanged(t *testing.T) {
+	for seed := range seeds(t, 200) {
+		snap, types := gen.Random(seed, sizeOf(seed))
+		before, beforeTypes := gen.Random(seed, sizeOf(seed))
+		makePlan(t, &snap, types)
+		if d := cmp.Diff(before, snap) + cmp.Diff(beforeTypes, types); d != "" {
+			t.Fatalf("seed %d: Make changed its input:\n%s", seed, d)
+		}
+	}
+}
