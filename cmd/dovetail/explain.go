@@ -65,13 +65,20 @@ func placed(pods []plan.Placement, key string) int {
 	return slices.IndexFunc(pods, func(p plan.Placement) bool { return p.Pod == key })
 }
 
-// findPod finds the one pod that is meant.
+// findPod finds the one pod that is meant: by its whole name, else by the
+// beginning of one, since what stands behind it was made up by a controller.
 func findPod(pods []cluster.Pod, name string) (*cluster.Pod, error) {
-	var found []*cluster.Pod
+	var found, begin []*cluster.Pod
 	for i := range pods {
-		if p := &pods[i]; p.Key() == name || p.Name == name {
+		p := &pods[i]
+		if p.Key() == name || p.Name == name {
 			found = append(found, p)
+		} else if name != "" && (strings.HasPrefix(p.Key(), name) || strings.HasPrefix(p.Name, name)) {
+			begin = append(begin, p)
 		}
+	}
+	if len(found) == 0 {
+		found = begin
 	}
 	switch len(found) {
 	case 1:
@@ -84,7 +91,7 @@ func findPod(pods []cluster.Pod, name string) (*cluster.Pod, error) {
 		keys[i] = p.Key()
 	}
 	slices.Sort(keys)
-	return nil, badInput("--explain %s: %d pods have that name; write one of %s", name, len(keys), shortened(keys))
+	return nil, badInput("--explain %s: %d pods are called so; write one of %s", name, len(keys), shortened(keys))
 }
 
 // likeNames lists pods whose names contain what was asked for.

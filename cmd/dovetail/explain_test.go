@@ -23,7 +23,7 @@ func samplePods() []cluster.Pod {
 
 func TestExplain(t *testing.T) {
 	var b strings.Builder
-	for _, pod := range []string{"shop/web-1", "web-15", "web-4", "api/web-1", "train-0", "bound-0", "gated-0", "fresh-0"} {
+	for _, pod := range []string{"shop/web-1", "web-15", "web-4", "api/web-1", "train-0", "bound-0", "gated-0", "ml/fresh"} {
 		e, err := explain(samplePods(), &sample().report, pod)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestExplainDocument(t *testing.T) {
 
 func TestExplainRefuses(t *testing.T) {
 	cases := []struct{ pod, want string }{
-		{"web-1", "2 pods have that name; write one of api/web-1, shop/web-1"},
+		{"web-1", "2 pods are called so; write one of api/web-1, shop/web-1"},
 		{"shop/train", "did you mean ml/train-0?"},
 		{"nothing-like-it", "write its namespace/name"},
 	}

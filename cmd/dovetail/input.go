@@ -121,15 +121,15 @@ func isManifest(path string) bool {
 
 // visit tells whether a path has been read before under any name.
 func (r *reader) visit(path string) (seen bool, err error) {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return false, pathError(err)
 	}
-	if real, err = filepath.Abs(real); err != nil {
+	if target, err = filepath.Abs(target); err != nil {
 		return false, pathError(err)
 	}
-	seen = r.visited[real]
-	r.visited[real] = true
+	seen = r.visited[target]
+	r.visited[target] = true
 	if seen {
 		r.found++
 	}
@@ -150,7 +150,7 @@ func (r *reader) file(path string, info fs.FileInfo) error {
 	if err != nil {
 		return pathError(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was read only: there is nothing to lose
 	return r.read(path, f, info.Size())
 }
 

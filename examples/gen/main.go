@@ -139,7 +139,7 @@ func meta(kind, namespace, name string, age time.Duration) metav1.ObjectMeta {
 	id := uid(kind, namespace, name)
 	return metav1.ObjectMeta{
 		Name: name, Namespace: namespace, UID: id, CreationTimestamp: ago(age),
-		ResourceVersion: fmt.Sprint(40_000_000 + int(id[0])*7919+int(id[1])*104_729),
+		ResourceVersion: fmt.Sprint(40_000_000 + int(id[0])*7919 + int(id[1])*104_729),
 	}
 }
 
@@ -148,6 +148,6 @@ func managed(manager, apiVersion, fields string, age time.Duration) metav1.Manag
 	at := ago(age)
 	return metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: apiVersion, Time: &at,
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
 	}
 }

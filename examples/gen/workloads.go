@@ -57,12 +57,12 @@ var workloads = []workload{
 			p.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spread(zoneKey, 2, corev1.DoNotSchedule, l)}
 		}},
 	{namespace: "tracking", name: "scanner-gateway", owner: "ReplicaSet", cpu: "250m", memory: "256Mi", waiting: 6,
-		shape: func(p *corev1.PodSpec, l map[string]string) { // one a host: it listens on the host's port
+		shape: func(p *corev1.PodSpec, _ map[string]string) { // one a host: it listens on the host's port
 			p.Containers[0].Ports = []corev1.ContainerPort{{Name: "scan", ContainerPort: 9400, HostPort: 9400, Protocol: corev1.ProtocolTCP}}
 		}},
 	{namespace: "tracking", name: "ledger", owner: "ReplicaSet", cpu: "1", memory: "2Gi", waiting: 12, priority: "business-critical",
 		running: map[string]int{nodeOnDemand: 2},
-		shape: func(p *corev1.PodSpec, l map[string]string) { // never on a machine that may be taken away
+		shape: func(p *corev1.PodSpec, _ map[string]string) { // never on a machine that may be taken away
 			p.NodeSelector = map[string]string{typeKey: "on-demand"}
 		}},
 	// Routing: large computing pods beside a cache that wants to be near them.
