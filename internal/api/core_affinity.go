@@ -12,24 +12,22 @@ import (
 
 // affinity checks an affinity and gives its label keys their current names, in
 // place. An affinity that says nothing becomes nil.
-func (c *podConversion) affinity(a *corev1.Affinity, p *corePath) *corev1.Affinity {
+func (c *conversion) affinity(a *corev1.Affinity) *corev1.Affinity {
 	if a == nil {
 		return nil
 	}
+	defer c.back(c.in("affinity"))
 	if a.NodeAffinity != nil {
-		at := p.field("nodeAffinity")
-		a.NodeAffinity = c.nodeAffinity(a.NodeAffinity, &at)
+		a.NodeAffinity = c.nodeAffinity(a.NodeAffinity)
 	}
 	if n := a.PodAffinity; n != nil {
-		at := p.field("podAffinity")
-		c.podTerms(n.RequiredDuringSchedulingIgnoredDuringExecution, n.PreferredDuringSchedulingIgnoredDuringExecution, &at)
+		c.podTerms("podAffinity", n.RequiredDuringSchedulingIgnoredDuringExecution, n.PreferredDuringSchedulingIgnoredDuringExecution)
 		if len(n.RequiredDuringSchedulingIgnoredDuringExecution)+len(n.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
 			a.PodAffinity = nil
 		}
 	}
 	if n := a.PodAntiAffinity; n != nil {
-		at := p.field("podAntiAffinity")
-		c.podTerms(n.RequiredDuringSchedulingIgnoredDuringExecution, n.PreferredDuringSchedulingIgnoredDuringExecution, &at)
+		c.podTerms("podAntiAffinity", n.RequiredDuringSchedulingIgnoredDuringExecution, n.PreferredDuringSchedulingIgnoredDuringExecution)
 		if len(n.RequiredDuringSchedulingIgnoredDuringExecution)+len(n.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
 			a.PodAntiAffinity = nil
 		}
@@ -40,22 +38,28 @@ func (c *podConversion) affinity(a *corev1.Affinity, p *corePath) *corev1.Affini
 	return a
 }
 
+// The two lists that every kind of affinity has.
+const (
+	requiredTerms  = "requiredDuringSchedulingIgnoredDuringExecution"
+	preferredTerms = "preferredDuringSchedulingIgnoredDuringExecution"
+)
+
 // nodeAffinity checks a node affinity. What it leaves has no matchFields and no
 // empty terms: the first name a node, which a plan for new nodes cannot use,
 // and the second match nothing.
-func (c *podConversion) nodeAffinity(a *corev1.NodeAffinity, p *corePath) *corev1.NodeAffinity {
+func (c *conversion) nodeAffinity(a *corev1.NodeAffinity) *corev1.NodeAffinity {
+	defer c.back(c.in("nodeAffinity"))
 	if a.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		at := p.field("requiredDuringSchedulingIgnoredDuringExecution")
-		at = at.field("nodeSelectorTerms")
-		c.requiredTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, &at)
+		c.nodeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution)
 	}
-	list := p.field("preferredDuringSchedulingIgnoredDuringExecution")
 	kept := a.PreferredDuringSchedulingIgnoredDuringExecution[:0]
 	for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
-		t, at := &a.PreferredDuringSchedulingIgnoredDuringExecution[i], list.at(i)
-		c.weight(t.Weight, &at)
-		at = at.field("preference")
-		c.nodeTerm(&t.Preference, &at)
+		t := &a.PreferredDuringSchedulingIgnoredDuringExecution[i]
+		back := c.at(preferredTerms, i)
+		c.weight(t.Weight)
+		c.in("preference")
+		c.nodeTerm(&t.Preference)
+		c.back(back)
 		if len(t.Preference.MatchExpressions) > 0 && len(t.Preference.MatchFields) == 0 {
 			kept = append(kept, *t)
 		}
@@ -67,17 +71,20 @@ func (c *podConversion) nodeAffinity(a *corev1.NodeAffinity, p *corePath) *corev
 	return a
 }
 
-// requiredTerms checks the terms of which one must hold.
-func (c *podConversion) requiredTerms(s *corev1.NodeSelector, p *corePath) {
+// nodeTerms checks the terms of which one must hold.
+func (c *conversion) nodeTerms(s *corev1.NodeSelector) {
+	defer c.back(c.in(requiredTerms))
 	if len(s.NodeSelectorTerms) == 0 {
-		c.bad(p, "needs at least one term")
+		c.bad("nodeSelectorTerms", "needs at least one term")
 		return
 	}
 	fields := false
 	kept := s.NodeSelectorTerms[:0]
 	for i := range s.NodeSelectorTerms {
-		t, at := &s.NodeSelectorTerms[i], p.at(i)
-		c.nodeTerm(t, &at)
+		t := &s.NodeSelectorTerms[i]
+		back := c.at("nodeSelectorTerms", i)
+		c.nodeTerm(t)
+		c.back(back)
 		fields = fields || len(t.MatchFields) > 0
 		if len(t.MatchFields) == 0 && len(t.MatchExpressions) > 0 {
 			kept = append(kept, *t)
@@ -94,111 +101,93 @@ func (c *podConversion) requiredTerms(s *corev1.NodeSelector, p *corePath) {
 }
 
 // nodeTerm checks the expressions of one term.
-func (c *podConversion) nodeTerm(t *corev1.NodeSelectorTerm, p *corePath) {
-	list := p.field("matchExpressions")
+func (c *conversion) nodeTerm(t *corev1.NodeSelectorTerm) {
 	for i := range t.MatchExpressions {
-		e, at := &t.MatchExpressions[i], list.at(i)
-		if problem := labelKeyProblem(e.Key); problem != "" {
-			at := at.field("key")
-			c.bad(&at, "the label key %q %s", e.Key, problem)
-		}
-		c.nodeOperator(e, &at)
+		e := &t.MatchExpressions[i]
+		back := c.at("matchExpressions", i)
+		c.labelKey("key", e.Key)
+		c.nodeOperator(e)
+		c.back(back)
 		e.Key = cluster.NormalLabel(e.Key)
 	}
-	list = p.field("matchFields")
 	for i := range t.MatchFields {
-		at := list.at(i)
-		c.nodeOperator(&t.MatchFields[i], &at)
+		back := c.at("matchFields", i)
+		c.nodeOperator(&t.MatchFields[i])
+		c.back(back)
 	}
 }
 
 // nodeOperator checks that operator and values go together.
-func (c *podConversion) nodeOperator(e *corev1.NodeSelectorRequirement, p *corePath) {
-	at := p.field("values")
+func (c *conversion) nodeOperator(e *corev1.NodeSelectorRequirement) {
 	switch e.Operator {
 	case corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn:
-		if len(e.Values) == 0 {
-			c.bad(&at, "operator %s needs at least one value", e.Operator)
-		}
+		c.someValues(string(e.Operator), e.Values)
 	case corev1.NodeSelectorOpExists, corev1.NodeSelectorOpDoesNotExist:
-		if len(e.Values) > 0 {
-			c.bad(&at, "operator %s takes no values", e.Operator)
-		}
+		c.noValues(string(e.Operator), e.Values)
 	case corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt:
 		if len(e.Values) != 1 {
-			c.bad(&at, "operator %s needs exactly one value, an integer", e.Operator)
+			c.bad("values", "operator %s needs exactly one value, an integer", e.Operator)
 			return
 		}
 		if _, err := strconv.ParseInt(e.Values[0], 10, 64); err != nil {
 			c.problem("Its node affinity compares %s with %q by %s, which takes integers only; write an integer.", e.Key, e.Values[0], e.Operator)
 		}
 	default:
-		at := p.field("operator")
-		c.bad(&at, "%q is not allowed; use In, NotIn, Exists, DoesNotExist, Gt or Lt", e.Operator)
+		c.bad("operator", "%q is not allowed; use In, NotIn, Exists, DoesNotExist, Gt or Lt", e.Operator)
 	}
 }
 
 // weight checks the weight of a preference.
-func (c *podConversion) weight(w int32, p *corePath) {
+func (c *conversion) weight(w int32) {
 	if w < 1 || w > 100 {
-		at := p.field("weight")
-		c.bad(&at, "%d is not allowed; use 1 to 100", w)
+		c.bad("weight", "%d is not allowed; use 1 to 100", w)
 	}
 }
 
 // podTerms checks the terms of a pod affinity or anti-affinity.
-func (c *podConversion) podTerms(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, p *corePath) {
-	list := p.field("requiredDuringSchedulingIgnoredDuringExecution")
+func (c *conversion) podTerms(field string, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+	defer c.back(c.in(field))
 	for i := range required {
-		at := list.at(i)
-		c.podTerm(&required[i], &at)
+		back := c.at(requiredTerms, i)
+		c.podTerm(&required[i])
+		c.back(back)
 	}
-	list = p.field("preferredDuringSchedulingIgnoredDuringExecution")
 	for i := range preferred {
-		at := list.at(i)
-		c.weight(preferred[i].Weight, &at)
-		at = at.field("podAffinityTerm")
-		c.podTerm(&preferred[i].PodAffinityTerm, &at)
+		back := c.at(preferredTerms, i)
+		c.weight(preferred[i].Weight)
+		c.in("podAffinityTerm")
+		c.podTerm(&preferred[i].PodAffinityTerm)
+		c.back(back)
 	}
 }
 
 // podTerm checks one term.
-func (c *podConversion) podTerm(t *corev1.PodAffinityTerm, p *corePath) {
-	c.topologyKey(&t.TopologyKey, p)
-	at := p.field("labelSelector")
-	c.labelSelector(t.LabelSelector, &at)
-	at = p.field("namespaceSelector")
-	c.labelSelector(t.NamespaceSelector, &at)
-	list := p.field("namespaces")
+func (c *conversion) podTerm(t *corev1.PodAffinityTerm) {
+	t.TopologyKey = c.topologyKey(t.TopologyKey)
+	c.labelSelector("labelSelector", t.LabelSelector)
+	c.labelSelector("namespaceSelector", t.NamespaceSelector)
 	for i, ns := range t.Namespaces {
-		if !isSubdomain(ns) {
-			at := list.at(i)
-			c.bad(&at, "%q is no name of a namespace", ns)
+		if !isDNSLabel(ns) {
+			c.bad(index("namespaces", i), "%q is no name of a namespace", ns)
 		}
 	}
-	at = p.field("matchLabelKeys")
-	c.matchKeys(t.MatchLabelKeys, t.LabelSelector, metav1.LabelSelectorOpIn, &at)
-	at = p.field("mismatchLabelKeys")
-	c.matchKeys(t.MismatchLabelKeys, t.LabelSelector, metav1.LabelSelectorOpNotIn, &at)
+	c.matchKeys("matchLabelKeys", t.MatchLabelKeys, t.LabelSelector, metav1.LabelSelectorOpIn)
+	c.matchKeys("mismatchLabelKeys", t.MismatchLabelKeys, t.LabelSelector, metav1.LabelSelectorOpNotIn)
 	for i, k := range t.MismatchLabelKeys {
 		if slices.Contains(t.MatchLabelKeys, k) {
-			at := at.at(i)
-			c.bad(&at, "%q stands in matchLabelKeys too; remove it from one of the two", k)
+			c.bad(index("mismatchLabelKeys", i), "%q stands in matchLabelKeys too; remove it from one of the two", k)
 		}
 	}
 }
 
-// topologyKey checks a topology key and gives it its current name.
-func (c *podConversion) topologyKey(k *string, p *corePath) {
-	at := p.field("topologyKey")
-	if *k == "" {
-		c.bad(&at, "names no label; write one of nodes, such as %s or %s", cluster.LabelZone, cluster.LabelHostname)
-		return
+// topologyKey checks a topology key and returns its current name.
+func (c *conversion) topologyKey(k string) string {
+	if k == "" {
+		c.bad("topologyKey", "names no label; write one of nodes, such as %s or %s", cluster.LabelZone, cluster.LabelHostname)
+		return k
 	}
-	if problem := labelKeyProblem(*k); problem != "" {
-		c.bad(&at, "the label key %q %s", *k, problem)
-	}
-	*k = cluster.NormalLabel(*k)
+	c.labelKey("topologyKey", k)
+	return cluster.NormalLabel(k)
 }
 
 // completeAffinity puts the pod's own label values into the selectors whose

@@ -59,10 +59,8 @@ func (acc *coreAccumulator) addBuffer(o *Object, rep *reporter) {
 	b := buffer{object: *o, spec: from.Spec}
 	b.object.Raw = nil
 	b.check(rep)
-	c := podConversion{rep: rep}
-	spec := corePath{name: "spec"}
-	at := spec.field("limits")
-	b.limits = c.amounts(from.Spec.Limits, isContainerResource, &at)
+	c := conversion{rep: rep}
+	b.limits = c.amounts("spec.limits", from.Spec.Limits, isContainerResource)
 	if s := from.Spec.ProvisioningStrategy; s != nil && *s != "" && *s != activeCapacity {
 		rep.warn("spec.provisioningStrategy", *s+" is another provisioner's, so the buffer is passed over; only "+activeCapacity+" is planned")
 		return

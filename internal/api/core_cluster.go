@@ -51,28 +51,25 @@ func (acc *coreAccumulator) addNode(o *Object, rep *reporter) {
 	if ready := findCondition(status.Conditions, string(corev1.NodeReady)); ready != nil {
 		node.Ready = ready.Status == string(corev1.ConditionTrue)
 	}
-	checkNodeTaints(node.Taints, rep)
+	c := conversion{rep: rep}
+	c.in("spec")
+	c.taints(node.Taints)
 	if rep.count() == before {
 		acc.nodes = append(acc.nodes, node)
 	}
 }
 
-// checkNodeTaints refuses taints that the API server would refuse.
-func checkNodeTaints(taints []corev1.Taint, rep *reporter) {
-	spec := corePath{name: "spec"}
-	list := spec.field("taints")
-	for i := range taints {
-		at := list.at(i)
-		if problem := labelKeyProblem(taints[i].Key); problem != "" {
-			at := at.field("key")
-			rep.addf(at.String(), "the taint key %q %s", taints[i].Key, problem)
-		}
-		switch taints[i].Effect {
+// taints refuses taints that the API server would refuse.
+func (c *conversion) taints(list []corev1.Taint) {
+	for i := range list {
+		back := c.at("taints", i)
+		c.labelKey("key", list[i].Key)
+		switch list[i].Effect {
 		case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 		default:
-			at := at.field("effect")
-			rep.addf(at.String(), "%q is not allowed; use NoSchedule, PreferNoSchedule or NoExecute", taints[i].Effect)
+			c.bad("effect", "%q is not allowed; use NoSchedule, PreferNoSchedule or NoExecute", list[i].Effect)
 		}
+		c.back(back)
 	}
 }
 
@@ -148,19 +145,15 @@ func (acc *coreAccumulator) addRuntimeClass(o *Object, rep *reporter) {
 		return
 	}
 	var class runtimeClass
-	c := podConversion{rep: rep}
+	c := conversion{rep: rep}
 	if from.Overhead != nil {
-		p := corePath{name: "overhead"}
-		at := p.field("podFixed")
-		class.overhead = c.amounts(from.Overhead.PodFixed, isContainerResource, &at)
+		class.overhead = c.amounts("overhead.podFixed", from.Overhead.PodFixed, isContainerResource)
 	}
 	if from.Scheduling != nil {
-		p := corePath{name: "scheduling"}
-		at := p.field("nodeSelector")
-		c.checkLabels(from.Scheduling.NodeSelector, &at)
+		c.in("scheduling")
+		c.checkLabels("nodeSelector", from.Scheduling.NodeSelector)
 		class.nodeSelector = c.currentSelector(from.Scheduling.NodeSelector)
-		at = p.field("tolerations")
-		class.tolerations = c.tolerations(from.Scheduling.Tolerations, &at)
+		class.tolerations = c.tolerations(from.Scheduling.Tolerations)
 	}
 	if rep.count() > before {
 		return
@@ -198,16 +191,13 @@ func (acc *coreAccumulator) addPDB(o *Object, rep *reporter) {
 	if !decodeStrict(o.Raw, &from, rep) {
 		return
 	}
-	spec := corePath{name: "spec"}
-	c := podConversion{rep: rep}
-	at := spec.field("selector")
-	c.labelSelector(from.Spec.Selector, &at)
-	at = spec.field("minAvailable")
-	c.shareOfPods(from.Spec.MinAvailable, &at)
-	at = spec.field("maxUnavailable")
-	c.shareOfPods(from.Spec.MaxUnavailable, &at)
+	c := conversion{rep: rep}
+	c.in("spec")
+	c.labelSelector("selector", from.Spec.Selector)
+	c.shareOfPods("minAvailable", from.Spec.MinAvailable)
+	c.shareOfPods("maxUnavailable", from.Spec.MaxUnavailable)
 	if from.Spec.MinAvailable != nil && from.Spec.MaxUnavailable != nil {
-		c.bad(&at, "minAvailable is set too; keep one of the two")
+		c.bad("maxUnavailable", "minAvailable is set too; keep one of the two")
 	}
 	if rep.count() > before {
 		return
@@ -226,12 +216,12 @@ func (acc *coreAccumulator) addPDB(o *Object, rep *reporter) {
 }
 
 // shareOfPods checks a number of pods or a percentage of them.
-func (c *podConversion) shareOfPods(v *intstr.IntOrString, p *corePath) {
+func (c *conversion) shareOfPods(field string, v *intstr.IntOrString) {
 	if v == nil {
 		return
 	}
 	if n, err := intstr.GetScaledValueFromIntOrPercent(v, 100, true); err != nil || n < 0 || v.Type == intstr.String && n > 100 {
-		c.bad(p, "%q is not allowed; use a number from 0, or a percentage from \"0%%\" to \"100%%\"", v.String())
+		c.bad(field, "%q is not allowed; use a number from 0, or a percentage from \"0%%\" to \"100%%\"", v.String())
 	}
 }
 

@@ -37,8 +37,8 @@ func (acc *coreAccumulator) addResourceClaim(o *Object, rep *reporter) {
 	if !decodeStrict(o.Raw, &from, rep) {
 		return
 	}
-	spec := corePath{name: "spec"}
-	claim := deviceClaimOf(&from.Spec.Devices, &spec, rep)
+	c := conversion{rep: rep}
+	claim := c.deviceClaim("spec.devices", &from.Spec.Devices)
 	claim.allocated = from.Status.Allocation != nil
 	if rep.count() > before {
 		return
@@ -62,9 +62,8 @@ func (acc *coreAccumulator) addResourceClaimTemplate(o *Object, rep *reporter) {
 	if !decodeStrict(o.Raw, &from, rep) {
 		return
 	}
-	spec := corePath{name: "spec"}
-	inner := spec.field("spec")
-	claim := deviceClaimOf(&from.Spec.Spec.Devices, &inner, rep)
+	c := conversion{rep: rep}
+	claim := c.deviceClaim("spec.spec.devices", &from.Spec.Spec.Devices)
 	if rep.count() > before {
 		return
 	}
@@ -74,56 +73,44 @@ func (acc *coreAccumulator) addResourceClaimTemplate(o *Object, rep *reporter) {
 	acc.claimTemplates[o.Namespace+"/"+o.Name] = claim
 }
 
-// deviceClaimOf counts the devices of a claim by class. Where a request lists
+// deviceClaim counts the devices of a claim by class. Where a request lists
 // alternatives the first counts, which is the one that its author prefers.
-func deviceClaimOf(d *resourcev1.DeviceClaim, p *corePath, rep *reporter) deviceClaim {
+func (c *conversion) deviceClaim(field string, d *resourcev1.DeviceClaim) deviceClaim {
+	defer c.back(c.in(field))
 	var out deviceClaim
-	devices := p.field("devices")
-	list := devices.field("requests")
 	for i := range d.Requests {
-		r, at := &d.Requests[i], list.at(i)
+		r := &d.Requests[i]
+		back := c.at("requests", i)
 		switch {
-		case r.Exactly != nil && len(r.FirstAvailable) > 0 || r.Exactly == nil && len(r.FirstAvailable) == 0:
-			rep.add(at.String(), "needs exactly one of exactly and firstAvailable")
-		case r.Exactly != nil:
-			if r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess {
-				continue
-			}
-			at = at.field("exactly")
-			out.add(r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count, &at, rep)
-		default:
+		case (r.Exactly == nil) == (len(r.FirstAvailable) == 0):
+			c.bad("", "needs exactly one of exactly and firstAvailable")
+		case r.Exactly == nil:
+			c.at("firstAvailable", 0)
 			first := &r.FirstAvailable[0]
-			at2 := at.field("firstAvailable")
-			at2 = at2.at(0)
-			out.add(first.DeviceClassName, first.AllocationMode, first.Count, &at2, rep)
+			c.deviceRequest(&out, first.DeviceClassName, first.AllocationMode, first.Count)
+		case r.Exactly.AdminAccess == nil || !*r.Exactly.AdminAccess: // an administrator's look takes no device away
+			c.in("exactly")
+			c.deviceRequest(&out, r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count)
 		}
+		c.back(back)
 	}
 	return out
 }
 
-// add counts one request.
-func (d *deviceClaim) add(class string, mode resourcev1.DeviceAllocationMode, count int64, p *corePath, rep *reporter) {
-	if class == "" {
-		at := p.field("deviceClassName")
-		rep.add(at.String(), "names no DeviceClass")
-		return
-	}
-	switch mode {
-	case resourcev1.DeviceAllocationModeAll:
-		d.problem = fmt.Sprintf("asks for all devices of class %s that a node has, which cannot be planned; ask for a count", class)
-		return
-	case "", resourcev1.DeviceAllocationModeExactCount:
+// deviceRequest counts one request.
+func (c *conversion) deviceRequest(out *deviceClaim, class string, mode resourcev1.DeviceAllocationMode, count int64) {
+	switch {
+	case class == "":
+		c.bad("deviceClassName", "names no DeviceClass")
+	case mode == resourcev1.DeviceAllocationModeAll:
+		out.problem = fmt.Sprintf("asks for all devices of class %s that a node has, which cannot be planned; ask for a count", class)
+	case mode != "" && mode != resourcev1.DeviceAllocationModeExactCount:
+		c.bad("allocationMode", "%q is not allowed; use ExactCount or All", mode)
+	case count < 0 || count > absurdAmount:
+		c.bad("count", "%d is not allowed; use 1 or more", count)
 	default:
-		at := p.field("allocationMode")
-		rep.addf(at.String(), "%q is not allowed; use ExactCount or All", mode)
-		return
+		out.devices = addDevice(out.devices, cluster.DeviceRequest{Class: class, Count: max(count, 1)})
 	}
-	if count < 0 || count > absurdAmount {
-		at := p.field("count")
-		rep.addf(at.String(), "%d is not allowed; use 1 or more", count)
-		return
-	}
-	d.devices = addDevice(d.devices, cluster.DeviceRequest{Class: class, Count: max(count, 1)})
 }
 
 // addDevice adds to a list that is ordered by class. It keeps no reference to
@@ -140,16 +127,17 @@ func addDevice(list []cluster.DeviceRequest, d cluster.DeviceRequest) []cluster.
 }
 
 // resourceClaims checks the claims that a pod refers to.
-func (c *podConversion) resourceClaims(list []corev1.PodResourceClaim, p *corePath) []corev1.PodResourceClaim {
+func (c *conversion) resourceClaims(list []corev1.PodResourceClaim) []corev1.PodResourceClaim {
 	for i := range list {
-		r, at := &list[i], p.at(i)
+		r := &list[i]
+		back := c.at("resourceClaims", i)
 		if r.Name == "" {
-			at := at.field("name")
-			c.bad(&at, "a claim needs a name")
+			c.bad("name", "a claim needs a name")
 		}
 		if (r.ResourceClaimName == nil) == (r.ResourceClaimTemplateName == nil) {
-			c.bad(&at, "needs exactly one of resourceClaimName and resourceClaimTemplateName")
+			c.bad("", "needs exactly one of resourceClaimName and resourceClaimTemplateName")
 		}
+		c.back(back)
 	}
 	return list
 }

@@ -37,6 +37,8 @@ var coreKinds = map[string]bool{
 // coreAccumulator gathers what the core kinds say until all objects are read.
 // The zero value is empty and ready to use.
 type coreAccumulator struct {
+	path []step // room for paths, from pod to pod
+
 	pods    []cluster.Pod
 	pending []pendingPod // of pods that refer to other objects
 
@@ -120,8 +122,9 @@ func (acc *coreAccumulator) addPod(o *Object, rep *reporter) {
 	if !decodeStrict(o.Raw, &from, rep) {
 		return
 	}
-	c := podConversion{rep: rep}
+	c := conversion{rep: rep, path: acc.path[:0]}
 	pod, refs := c.pod(o, &from)
+	acc.path = c.path
 	if rep.count() > before {
 		return
 	}

@@ -8,43 +8,6 @@ import (
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
 
-// corePath is a field path that costs nothing until it is printed: thousands
-// of pods are read without an error, and none of their paths is ever built.
-type corePath struct {
-	up   *corePath
-	kind pathKind
-	i    int    // of a list entry
-	name string // of a field
-	key  string // of a map entry
-}
-
-type pathKind uint8
-
-const (
-	pathField pathKind = iota
-	pathIndex
-	pathKey
-)
-
-func (p *corePath) field(name string) corePath { return corePath{up: p, name: name} }
-func (p *corePath) at(i int) corePath          { return corePath{up: p, kind: pathIndex, i: i} }
-func (p *corePath) entry(key string) corePath  { return corePath{up: p, kind: pathKey, key: key} }
-
-// String writes the path as spec.containers[0].resources.requests.cpu.
-func (p *corePath) String() string {
-	if p == nil {
-		return ""
-	}
-	up := p.up.String()
-	switch p.kind {
-	case pathIndex:
-		return index(up, p.i)
-	case pathKey:
-		return key(up, p.key)
-	}
-	return field(up, p.name)
-}
-
 // coreMeta is the metadata of an object, without what a plan never reads:
 // managed fields alone are half of what kubectl prints of a pod.
 type coreMeta struct {

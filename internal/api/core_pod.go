@@ -1,16 +1,13 @@
 package api
 
 import (
-	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
-
-// defaultScheduler is the scheduler of pods that name none.
-const defaultScheduler = corev1.DefaultSchedulerName
 
 // podObject is a Pod as it is decoded: the spec whole, so that a misspelt field
 // is found, and of the rest what a plan reads.
@@ -60,23 +57,6 @@ func (s *podStatus) resizeInfeasible() bool {
 	return pending != nil && pending.Status == "True" && pending.Reason == corev1.PodReasonInfeasible
 }
 
-// podConversion turns one pod, or one pod template, into a cluster.Pod. What
-// the API server would refuse goes to rep; what is legal and cannot be planned
-// becomes a problem of the pod.
-type podConversion struct {
-	rep      *reporter
-	problems []string
-}
-
-func (c *podConversion) problem(format string, args ...any) {
-	c.problems = append(c.problems, fmt.Sprintf(format, args...))
-}
-
-// bad reports an error at a path.
-func (c *podConversion) bad(p *corePath, format string, args ...any) {
-	c.rep.addf(p.String(), format, args...)
-}
-
 // podRefs are the references of a pod that only the whole input can resolve.
 type podRefs struct {
 	written       bool // by hand or from a template: admission is yet to come
@@ -100,13 +80,10 @@ func (r *podRefs) empty() bool {
 }
 
 // pod converts a Pod.
-func (c *podConversion) pod(o *Object, from *podObject) (cluster.Pod, podRefs) {
+func (c *conversion) pod(o *Object, from *podObject) (cluster.Pod, podRefs) {
 	m, status := &from.Metadata, &from.Status
-	metadata := corePath{name: "metadata"}
-	at := metadata.field("labels")
-	c.checkLabels(m.Labels, &at)
-	root := corePath{name: "spec"}
-	pod, refs := c.podSpec(&from.Spec, status, m.Labels, &root)
+	c.checkLabels("metadata.labels", m.Labels)
+	pod, refs := c.podSpec("spec", &from.Spec, status, m.Labels)
 
 	pod.Namespace, pod.Name, pod.UID = o.Namespace, o.Name, m.UID
 	pod.Labels = m.Labels
@@ -118,14 +95,14 @@ func (c *podConversion) pod(o *Object, from *podObject) (cluster.Pod, podRefs) {
 	if pod.Phase = status.Phase; pod.Phase == "" {
 		pod.Phase = corev1.PodPending
 	}
-	c.scheduling(&pod, &from.Spec, status)
+	scheduling(&pod, &from.Spec, status)
 	refs.written = m.written()
 	return pod, refs
 }
 
 // scheduling says whether the pod waits for a node. A manifest written by hand
 // has no condition: its pod would wait as soon as it is created.
-func (c *podConversion) scheduling(pod *cluster.Pod, spec *corev1.PodSpec, status *podStatus) {
+func scheduling(pod *cluster.Pod, spec *corev1.PodSpec, status *podStatus) {
 	pod.NodeName = spec.NodeName
 	scheduled := findCondition(status.Conditions, string(corev1.PodScheduled))
 	pod.Gated = len(spec.SchedulingGates) > 0 ||
@@ -134,105 +111,84 @@ func (c *podConversion) scheduling(pod *cluster.Pod, spec *corev1.PodSpec, statu
 		(scheduled == nil || scheduled.Status == "False" && scheduled.Reason == corev1.PodReasonUnschedulable)
 }
 
-// podSpec converts what a pod and a pod template have in common. The labels are
-// those of the pod: selectors are completed with them.
-func (c *podConversion) podSpec(spec *corev1.PodSpec, status *podStatus, labels map[string]string, p *corePath) (cluster.Pod, podRefs) {
-	c.checkContainers(spec, p)
+// podSpec converts what a pod and a pod template have in common, in a field.
+// The labels are those of the pod: selectors are completed with them.
+func (c *conversion) podSpec(name string, spec *corev1.PodSpec, status *podStatus, labels map[string]string) (cluster.Pod, podRefs) {
+	defer c.back(c.in(name))
+	c.checkContainers(spec)
 	var pod cluster.Pod
-	requests := c.requests(spec, status, p)
-	at := p.field("overhead")
-	requests.add(c.amounts(spec.Overhead, isContainerResource, &at))
-	pod.Requests = c.settle(requests, p)
+	requests := c.requests(spec, status)
+	requests.add(c.amounts("overhead", spec.Overhead, isContainerResource))
+	pod.Requests = c.settle(requests)
 
-	at = p.field("nodeSelector")
-	c.checkLabels(spec.NodeSelector, &at)
+	c.checkLabels("nodeSelector", spec.NodeSelector)
 	pod.NodeSelector = c.currentSelector(spec.NodeSelector)
-	at = p.field("affinity")
-	pod.Affinity = completeAffinity(c.affinity(spec.Affinity, &at), labels)
-	at = p.field("tolerations")
-	pod.Tolerations = c.tolerations(spec.Tolerations, &at)
-	at = p.field("topologySpreadConstraints")
-	pod.Spread = completeSpread(c.spread(spec.TopologySpreadConstraints, &at), labels)
-	pod.HostPorts = c.hostPorts(spec, p)
+	pod.Affinity = completeAffinity(c.affinity(spec.Affinity), labels)
+	pod.Tolerations = c.tolerations(spec.Tolerations)
+	pod.Spread = completeSpread(c.spread(spec.TopologySpreadConstraints), labels)
+	pod.HostPorts = c.hostPorts(spec)
 
 	var refs podRefs
-	at = p.field("volumes")
-	pod.Volumes, refs.ephemeral = c.volumes(spec.Volumes, &at)
+	pod.Volumes, refs.ephemeral = c.volumes(spec.Volumes)
 	pod.PriorityClassName = spec.PriorityClassName
 	if refs.classPriority = spec.Priority == nil; !refs.classPriority {
 		pod.Priority = *spec.Priority
 	}
 	if pod.SchedulerName = spec.SchedulerName; pod.SchedulerName == "" {
-		pod.SchedulerName = defaultScheduler
+		pod.SchedulerName = corev1.DefaultSchedulerName
 	}
 	if spec.RuntimeClassName != nil {
 		refs.runtimeClass = *spec.RuntimeClassName
 	}
 	refs.hasOverhead = len(spec.Overhead) > 0
-	at = p.field("resourceClaims")
-	refs.claims, refs.claimStatuses = c.resourceClaims(spec.ResourceClaims, &at), status.ResourceClaimStatuses
+	refs.claims, refs.claimStatuses = c.resourceClaims(spec.ResourceClaims), status.ResourceClaimStatuses
 	pod.Problems = c.problems
 	return pod, refs
 }
 
 // checkContainers refuses what no API server would take: no container, or two
 // of one name, by which statuses and volumes would be told apart.
-func (c *podConversion) checkContainers(spec *corev1.PodSpec, p *corePath) {
-	list := p.field("containers")
+func (c *conversion) checkContainers(spec *corev1.PodSpec) {
 	if len(spec.Containers) == 0 {
-		c.bad(&list, "a pod needs at least one container")
+		c.bad("containers", "a pod needs at least one container")
 	}
-	for i := range spec.Containers {
-		c.checkContainer(spec.Containers[:i], &spec.Containers[i], list.at(i))
-	}
-	list = p.field("initContainers")
-	for i := range spec.InitContainers {
-		c.checkContainer(spec.InitContainers[:i], &spec.InitContainers[i], list.at(i))
-		for j := range spec.Containers {
-			if spec.InitContainers[i].Name != "" && spec.InitContainers[i].Name == spec.Containers[j].Name {
-				at := list.at(i)
-				at = at.field("name")
-				c.bad(&at, "%q is the name of a container too; give each its own", spec.InitContainers[i].Name)
-			}
-		}
-	}
+	c.checkNames("containers", spec.Containers, nil)
+	c.checkNames("initContainers", spec.InitContainers, spec.Containers)
 }
 
-// checkContainer refuses a container without a name of its own.
-func (c *podConversion) checkContainer(before []corev1.Container, k *corev1.Container, p corePath) {
-	at := p.field("name")
-	if k.Name == "" {
-		c.bad(&at, "a container needs a name")
-		return
-	}
-	for i := range before {
-		if before[i].Name == k.Name {
-			c.bad(&at, "%q is used twice; give each container its own name", k.Name)
-			return
+// checkNames refuses containers of a list without a name of their own.
+func (c *conversion) checkNames(field string, list, others []corev1.Container) {
+	for i := range list {
+		name := list[i].Name
+		taken := func(k corev1.Container) bool { return k.Name == name }
+		switch {
+		case name == "":
+			c.bad(index(field, i)+".name", "a container needs a name")
+		case slices.ContainsFunc(list[:i], taken) || slices.ContainsFunc(others, taken):
+			c.bad(index(field, i)+".name", "%q is used twice; give each container its own name", name)
 		}
 	}
 }
 
 // checkLabels refuses labels, or a selector of labels, that the API server
-// would refuse. The path is that of the map.
-func (c *podConversion) checkLabels(labels map[string]string, p *corePath) {
+// would refuse.
+func (c *conversion) checkLabels(field string, labels map[string]string) {
 	if labelsAreValid(labels) {
 		return
 	}
 	for _, k := range sortedKeys(labels) {
-		at := p.entry(k)
 		if problem := labelKeyProblem(k); problem != "" {
-			c.bad(&at, "the label key %q %s", k, problem)
+			c.bad(key(field, k), "the label key %q %s", k, problem)
 		}
 		if problem := labelValueProblem(labels[k]); problem != "" {
-			c.bad(&at, "the label value %q %s", labels[k], problem)
+			c.bad(key(field, k), "the label value %q %s", labels[k], problem)
 		}
 	}
 }
 
 // currentSelector renames beta aliases. A selector that gives an alias and its
 // current name two values matches no node.
-func (c *podConversion) currentSelector(selector map[string]string) map[string]string {
+func (c *conversion) currentSelector(selector map[string]string) map[string]string {
 	if len(selector) == 0 {
 		return nil
 	}

@@ -20,6 +20,9 @@ const absurdAmount = int64(1) << 53
 // rounded up. The problem is "" or says what is wrong with it.
 func podAmount(name string, q resource.Quantity) (amount int64, problem string) {
 	amount, problem = amountOf(name, q)
+	if problem == "" && amount == math.MaxInt64 { // where the parser of quantities stops
+		return 0, `"` + q.String() + `" is more than can be counted; use less`
+	}
 	if problem == "" && isWhole(name) && q.CmpInt64(amount) != 0 {
 		return 0, `"` + q.String() + `" is not a whole number, and ` + name + " cannot be divided"
 	}
@@ -122,16 +125,5 @@ func (t tally) resources() cluster.Resources {
 		}
 	}
 	slices.SortFunc(out, func(a, b cluster.Resource) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-// sortedNames lists the names of a resource list in order, so that messages
-// come in the same order each time.
-func sortedNames(list corev1.ResourceList) []corev1.ResourceName {
-	out := make([]corev1.ResourceName, 0, len(list))
-	for k := range list {
-		out = append(out, k)
-	}
-	slices.Sort(out)
 	return out
 }

@@ -20,51 +20,49 @@ type containerStatus struct {
 // init container counts with the sidecars that were started before it, and the
 // larger of the start and the run is the request. Pod-level resources take the
 // place of that sum where they are set. Overhead is not part of it.
-func (c *podConversion) requests(spec *corev1.PodSpec, status *podStatus, p *corePath) tally {
+func (c *conversion) requests(spec *corev1.PodSpec, status *podStatus) tally {
 	var running, start, sidecars tally
-	list := p.field("containers")
 	for i := range spec.Containers {
-		at := list.at(i)
-		running.add(c.containerRequests(&spec.Containers[i], status, status.ContainerStatuses, &at))
+		back := c.at("containers", i)
+		running.add(c.containerRequests(&spec.Containers[i], status, status.ContainerStatuses))
+		c.back(back)
 	}
-	list = p.field("initContainers")
 	for i := range spec.InitContainers {
-		at := list.at(i)
+		back := c.at("initContainers", i)
 		init := &spec.InitContainers[i]
 		if isSidecar(init) {
-			sidecars.add(c.containerRequests(init, status, status.InitContainerStatuses, &at))
+			sidecars.add(c.containerRequests(init, status, status.InitContainerStatuses))
 			start.max(sidecars)
-			continue
+		} else {
+			need := c.containerRequests(init, status, nil)
+			need.add(sidecars)
+			start.max(need)
 		}
-		need := c.containerRequests(init, status, nil, &at)
-		need.add(sidecars)
-		start.max(need)
+		c.back(back)
 	}
 	running.add(sidecars)
 	running.max(start)
 	if spec.Resources != nil {
-		c.podLevel(&running, spec.Resources, status, p)
+		c.podLevel(&running, spec.Resources, status)
 	}
 	return running
 }
 
 // isSidecar tells whether an init container keeps running beside the others.
-func isSidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+func isSidecar(k *corev1.Container) bool {
+	return k.RestartPolicy != nil && *k.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // containerRequests is what one container asks for: its requests, its limits
 // where it states no request, and for a running one that is being resized the
 // largest of what it wants, was given and has.
-func (c *podConversion) containerRequests(k *corev1.Container, status *podStatus, statuses []containerStatus, p *corePath) tally {
-	at := p.field("resources")
-	want := c.requirements(&k.Resources, isContainerResource, &at)
+func (c *conversion) containerRequests(k *corev1.Container, status *podStatus, statuses []containerStatus) tally {
+	want := c.requirements(&k.Resources, isContainerResource)
 	for i := range statuses {
 		s := &statuses[i]
-		if s.Name != k.Name || s.Resources == nil {
-			continue
+		if s.Name == k.Name && s.Resources != nil {
+			return resized(want, s.Resources.Requests, s.AllocatedResources, status.resizeInfeasible())
 		}
-		return resized(want, s.Resources.Requests, s.AllocatedResources, status.resizeInfeasible())
 	}
 	return want
 }
@@ -72,9 +70,8 @@ func (c *podConversion) containerRequests(k *corev1.Container, status *podStatus
 // podLevel puts spec.resources in the place of the containers' sum. A resource
 // with a limit alone keeps the containers' sum where they name it, which is how
 // the API server fills in the request.
-func (c *podConversion) podLevel(sum *tally, r *corev1.ResourceRequirements, status *podStatus, p *corePath) {
-	at := p.field("resources")
-	level := c.requirements(r, isPodResource, &at)
+func (c *conversion) podLevel(sum *tally, r *corev1.ResourceRequirements, status *podStatus) {
+	level := c.requirements(r, isPodResource)
 	if status.Resources != nil {
 		level = resized(level, status.Resources.Requests, status.AllocatedResources, status.resizeInfeasible())
 	}
@@ -82,9 +79,7 @@ func (c *podConversion) podLevel(sum *tally, r *corev1.ResourceRequirements, sta
 		_, stated := r.Requests[corev1.ResourceName(x.Name)]
 		total, summed := sum.get(x.Name)
 		if stated && x.Amount < total && len(status.ContainerStatuses) == 0 {
-			at := at.field("requests")
-			at = at.entry(x.Name)
-			c.rep.addf(at.String(), "is less than the containers ask for together, %s; raise it", cluster.FormatAmount(x.Name, total))
+			c.bad(key("resources.requests", x.Name), "is less than the containers ask for together, %s; raise it", cluster.FormatAmount(x.Name, total))
 		}
 		if stated || !summed || strings.HasPrefix(x.Name, corev1.ResourceHugePagesPrefix) {
 			sum.set(x.Name, x.Amount)
@@ -115,18 +110,17 @@ func resized(want tally, actual, allocated corev1.ResourceList, infeasible bool)
 	return want
 }
 
-// requirements checks one resources block and returns its requests, with the
-// limits where a request is missing.
-func (c *podConversion) requirements(r *corev1.ResourceRequirements, allowed func(string) bool, p *corePath) tally {
+// requirements checks the resources block of a container or pod and returns its
+// requests, with the limits where a request is missing.
+func (c *conversion) requirements(r *corev1.ResourceRequirements, allowed func(string) bool) tally {
 	if len(r.Requests) == 0 && len(r.Limits) == 0 {
 		return nil
 	}
-	at := p.field("requests")
-	want := c.amounts(r.Requests, allowed, &at)
-	at = p.field("limits")
-	limits := c.amounts(r.Limits, allowed, &at)
+	defer c.back(c.in("resources"))
+	want := c.amounts("requests", r.Requests, allowed)
+	limits := c.amounts("limits", r.Limits, allowed)
 	for _, x := range want {
-		c.checkLimit(x, limits, p)
+		c.checkLimit(x, limits)
 	}
 	for _, limit := range limits {
 		if _, ok := want.get(limit.Name); !ok {
@@ -139,40 +133,36 @@ func (c *podConversion) requirements(r *corev1.ResourceRequirements, allowed fun
 // checkLimit compares a request with the limit of the same resource. A device
 // without a limit is refused by the API server, while what is meant is plain:
 // that is a warning.
-func (c *podConversion) checkLimit(want cluster.Resource, limits tally, p *corePath) {
+func (c *conversion) checkLimit(want cluster.Resource, limits tally) {
 	limit, ok := limits.get(want.Name)
-	at := p.field("requests")
-	at = at.entry(want.Name)
 	switch {
 	case !ok && cannotOvercommit(want.Name):
-		c.rep.warn(at.String(), "needs a limit of the same amount, or the API server refuses the pod")
+		c.odd(key("requests", want.Name), "needs a limit of the same amount, or the API server refuses the pod")
 	case !ok:
 	case want.Amount > limit:
-		c.rep.addf(at.String(), "the request is larger than the limit of %s; raise the limit or lower the request",
+		c.bad(key("requests", want.Name), "the request is larger than the limit of %s; raise the limit or lower the request",
 			cluster.FormatAmount(want.Name, limit))
 	case want.Amount < limit && cannotOvercommit(want.Name):
-		c.rep.addf(at.String(), "the request must equal the limit of %s, because %s cannot be overcommitted",
+		c.bad(key("requests", want.Name), "the request must equal the limit of %s, because %s cannot be overcommitted",
 			cluster.FormatAmount(want.Name, limit), want.Name)
 	}
 }
 
-// amounts converts a resource list and reports what cannot be used.
-func (c *podConversion) amounts(list corev1.ResourceList, allowed func(string) bool, p *corePath) tally {
+// amounts converts the resource list in a field and reports what cannot be used.
+func (c *conversion) amounts(field string, list corev1.ResourceList, allowed func(string) bool) tally {
 	if len(list) == 0 {
 		return nil
 	}
-	out := make(tally, 0, len(list)+2)
-	for _, name := range sortedNames(list) {
+	out := make(tally, 0, len(list)+1)
+	for _, name := range sortedKeys(list) {
 		n := string(name)
 		if !allowed(n) {
-			at := p.entry(n)
-			c.rep.addf(at.String(), "is no resource that can be asked for here; use cpu, memory, ephemeral-storage, hugepages-SIZE or a name with a domain such as nvidia.com/gpu")
+			c.bad(key(field, n), "is no resource that can be asked for here; %s; hugepages-SIZE and devices with a domain, such as nvidia.com/gpu, are allowed too", suggest(n, containerResources))
 			continue
 		}
 		amount, problem := podAmount(n, list[name])
 		if problem != "" {
-			at := p.entry(n)
-			c.rep.add(at.String(), problem)
+			c.bad(key(field, n), "%s", problem)
 			continue
 		}
 		out = append(out, cluster.Resource{Name: n, Amount: amount})
@@ -181,9 +171,9 @@ func (c *podConversion) amounts(list corev1.ResourceList, allowed func(string) b
 }
 
 // settle checks the sum of a pod's requests and gives it its final form.
-func (c *podConversion) settle(sum tally, p *corePath) cluster.Resources {
+func (c *conversion) settle(sum tally) cluster.Resources {
 	if name := sum.overflowed(); name != "" {
-		c.rep.addf(p.String(), "the requests of %s add up to more than can be counted; lower them", name)
+		c.bad("containers", "the requests of %s add up to more than can be counted; lower them", name)
 		return nil
 	}
 	for i := range sum {

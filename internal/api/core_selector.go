@@ -86,68 +86,70 @@ func isDNSLabel(s string) bool {
 	return s != ""
 }
 
-// labelSelector checks a label selector.
-func (c *podConversion) labelSelector(s *metav1.LabelSelector, p *corePath) {
+// labelSelector checks the label selector in a field.
+func (c *conversion) labelSelector(field string, s *metav1.LabelSelector) {
 	if s == nil {
 		return
 	}
-	at := p.field("matchLabels")
-	c.checkLabels(s.MatchLabels, &at)
-	list := p.field("matchExpressions")
+	defer c.back(c.in(field))
+	c.checkLabels("matchLabels", s.MatchLabels)
 	for i := range s.MatchExpressions {
-		e, at := &s.MatchExpressions[i], list.at(i)
-		if problem := labelKeyProblem(e.Key); problem != "" {
-			at := at.field("key")
-			c.bad(&at, "the label key %q %s", e.Key, problem)
-		}
+		e := &s.MatchExpressions[i]
+		back := c.at("matchExpressions", i)
+		c.labelKey("key", e.Key)
 		switch e.Operator {
 		case metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn:
-			if len(e.Values) == 0 {
-				at := at.field("values")
-				c.bad(&at, "operator %s needs at least one value", e.Operator)
-			}
-			for j, v := range e.Values {
-				if problem := labelValueProblem(v); problem != "" {
-					at := at.field("values")
-					at = at.at(j)
-					c.bad(&at, "the label value %q %s", v, problem)
-				}
-			}
+			c.someValues(string(e.Operator), e.Values)
 		case metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist:
-			if len(e.Values) > 0 {
-				at := at.field("values")
-				c.bad(&at, "operator %s takes no values", e.Operator)
-			}
+			c.noValues(string(e.Operator), e.Values)
 		default:
-			at := at.field("operator")
-			c.bad(&at, "%q is not allowed; use In, NotIn, Exists or DoesNotExist", e.Operator)
+			c.bad("operator", "%q is not allowed; use In, NotIn, Exists or DoesNotExist", e.Operator)
 		}
+		for j, v := range e.Values {
+			if problem := labelValueProblem(v); problem != "" {
+				c.bad(index("values", j), "the label value %q %s", v, problem)
+			}
+		}
+		c.back(back)
+	}
+}
+
+// labelKey checks the syntax of the label key in a field.
+func (c *conversion) labelKey(field, k string) {
+	if problem := labelKeyProblem(k); problem != "" {
+		c.bad(field, "the label key %q %s", k, problem)
+	}
+}
+
+func (c *conversion) someValues(operator string, values []string) {
+	if len(values) == 0 {
+		c.bad("values", "operator %s needs at least one value", operator)
+	}
+}
+
+func (c *conversion) noValues(operator string, values []string) {
+	if len(values) > 0 {
+		c.bad("values", "operator %s takes no values", operator)
 	}
 }
 
 // matchKeys checks the label keys whose values a selector takes from the pod
 // itself. A server of 1.34 and later prints the selector with those values
 // already in it, which is no contradiction.
-func (c *podConversion) matchKeys(keys []string, s *metav1.LabelSelector, op metav1.LabelSelectorOperator, p *corePath) {
-	if len(keys) == 0 {
-		return
-	}
-	if s == nil {
-		c.bad(p, "needs a labelSelector beside it")
+func (c *conversion) matchKeys(field string, keys []string, s *metav1.LabelSelector, op metav1.LabelSelectorOperator) {
+	if len(keys) > 0 && s == nil {
+		c.bad(field, "needs a labelSelector beside it")
 		return
 	}
 	for i, k := range keys {
-		at := p.at(i)
-		if problem := labelKeyProblem(k); problem != "" {
-			c.bad(&at, "the label key %q %s", k, problem)
-		}
+		c.labelKey(index(field, i), k)
 		_, fixed := s.MatchLabels[k]
 		for j := range s.MatchExpressions {
 			e := &s.MatchExpressions[j]
 			fixed = fixed || e.Key == k && (e.Operator != op || len(e.Values) != 1)
 		}
 		if fixed {
-			c.bad(&at, "%q stands in the labelSelector too; remove it from one of the two", k)
+			c.bad(index(field, i), "%q stands in the labelSelector too; remove it from one of the two", k)
 		}
 	}
 }

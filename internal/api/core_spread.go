@@ -9,16 +9,17 @@ import (
 
 // spread checks topology spread constraints and gives their keys their current
 // names, in place.
-func (c *podConversion) spread(list []corev1.TopologySpreadConstraint, p *corePath) []corev1.TopologySpreadConstraint {
+func (c *conversion) spread(list []corev1.TopologySpreadConstraint) []corev1.TopologySpreadConstraint {
 	for i := range list {
-		at := p.at(i)
-		c.spreadConstraint(&list[i], &at)
+		back := c.at("topologySpreadConstraints", i)
+		c.spreadConstraint(&list[i])
 		for j := range list[:i] {
 			if list[j].TopologyKey == list[i].TopologyKey && list[j].WhenUnsatisfiable == list[i].WhenUnsatisfiable {
-				c.bad(&at, "repeats the topologyKey %s with whenUnsatisfiable %s; keep one of the two", list[i].TopologyKey, list[i].WhenUnsatisfiable)
+				c.bad("", "repeats the topologyKey %s with whenUnsatisfiable %s; keep one of the two", list[i].TopologyKey, list[i].WhenUnsatisfiable)
 				break
 			}
 		}
+		c.back(back)
 	}
 	if len(list) == 0 {
 		return nil
@@ -27,41 +28,35 @@ func (c *podConversion) spread(list []corev1.TopologySpreadConstraint, p *corePa
 }
 
 // spreadConstraint checks one constraint.
-func (c *podConversion) spreadConstraint(t *corev1.TopologySpreadConstraint, p *corePath) {
+func (c *conversion) spreadConstraint(t *corev1.TopologySpreadConstraint) {
 	if t.MaxSkew < 1 {
-		at := p.field("maxSkew")
-		c.bad(&at, "%d is not allowed; use 1 or more", t.MaxSkew)
+		c.bad("maxSkew", "%d is not allowed; use 1 or more", t.MaxSkew)
 	}
-	c.topologyKey(&t.TopologyKey, p)
+	t.TopologyKey = c.topologyKey(t.TopologyKey)
 	switch t.WhenUnsatisfiable {
 	case corev1.DoNotSchedule, corev1.ScheduleAnyway:
 	default:
-		at := p.field("whenUnsatisfiable")
-		c.bad(&at, "%q is not allowed; use DoNotSchedule or ScheduleAnyway", t.WhenUnsatisfiable)
+		c.bad("whenUnsatisfiable", "%q is not allowed; use DoNotSchedule or ScheduleAnyway", t.WhenUnsatisfiable)
 	}
 	if t.MinDomains != nil {
-		at := p.field("minDomains")
 		if *t.MinDomains < 1 {
-			c.bad(&at, "%d is not allowed; use 1 or more", *t.MinDomains)
+			c.bad("minDomains", "%d is not allowed; use 1 or more", *t.MinDomains)
 		}
 		if t.WhenUnsatisfiable == corev1.ScheduleAnyway {
-			c.bad(&at, "is only allowed with whenUnsatisfiable DoNotSchedule; remove it")
+			c.bad("minDomains", "is only allowed with whenUnsatisfiable DoNotSchedule; remove it")
 		}
 	}
-	c.inclusionPolicy(t.NodeAffinityPolicy, "nodeAffinityPolicy", p)
-	c.inclusionPolicy(t.NodeTaintsPolicy, "nodeTaintsPolicy", p)
-	at := p.field("labelSelector")
-	c.labelSelector(t.LabelSelector, &at)
-	at = p.field("matchLabelKeys")
-	c.matchKeys(t.MatchLabelKeys, t.LabelSelector, metav1.LabelSelectorOpIn, &at)
+	c.inclusionPolicy("nodeAffinityPolicy", t.NodeAffinityPolicy)
+	c.inclusionPolicy("nodeTaintsPolicy", t.NodeTaintsPolicy)
+	c.labelSelector("labelSelector", t.LabelSelector)
+	c.matchKeys("matchLabelKeys", t.MatchLabelKeys, t.LabelSelector, metav1.LabelSelectorOpIn)
 }
 
-func (c *podConversion) inclusionPolicy(v *corev1.NodeInclusionPolicy, name string, p *corePath) {
-	if v == nil || *v == corev1.NodeInclusionPolicyHonor || *v == corev1.NodeInclusionPolicyIgnore {
-		return
+// inclusionPolicy checks which nodes a constraint counts.
+func (c *conversion) inclusionPolicy(field string, v *corev1.NodeInclusionPolicy) {
+	if v != nil && *v != corev1.NodeInclusionPolicyHonor && *v != corev1.NodeInclusionPolicyIgnore {
+		c.bad(field, "%q is not allowed; use Honor or Ignore", *v)
 	}
-	at := p.field(name)
-	c.bad(&at, "%q is not allowed; use Honor or Ignore", *v)
 }
 
 // completeSpread puts the pod's own label values into the selectors of
@@ -90,10 +85,11 @@ func ownKeysOfSpread(list []corev1.TopologySpreadConstraint) []string {
 }
 
 // tolerations checks tolerations.
-func (c *podConversion) tolerations(list []corev1.Toleration, p *corePath) []corev1.Toleration {
+func (c *conversion) tolerations(list []corev1.Toleration) []corev1.Toleration {
 	for i := range list {
-		at := p.at(i)
-		c.toleration(&list[i], &at)
+		back := c.at("tolerations", i)
+		c.toleration(&list[i])
+		c.back(back)
 	}
 	if len(list) == 0 {
 		return nil
@@ -102,35 +98,28 @@ func (c *podConversion) tolerations(list []corev1.Toleration, p *corePath) []cor
 }
 
 // toleration checks one toleration.
-func (c *podConversion) toleration(t *corev1.Toleration, p *corePath) {
+func (c *conversion) toleration(t *corev1.Toleration) {
 	if t.Key != "" {
-		if problem := labelKeyProblem(t.Key); problem != "" {
-			at := p.field("key")
-			c.bad(&at, "the taint key %q %s", t.Key, problem)
-		}
+		c.labelKey("key", t.Key)
 	}
-	at := p.field("operator")
 	switch t.Operator {
 	case corev1.TolerationOpExists:
 		if t.Value != "" {
-			at := p.field("value")
-			c.bad(&at, "operator Exists takes no value; remove it, or use Equal")
+			c.bad("value", "operator Exists takes no value; remove it, or use Equal")
 		}
 	case "", corev1.TolerationOpEqual, corev1.TolerationOpLt, corev1.TolerationOpGt:
 		if t.Key == "" {
-			c.bad(&at, "must be Exists where no key is given, which tolerates every taint")
+			c.bad("operator", "must be Exists where no key is given, which tolerates every taint")
 		}
 	default:
-		c.bad(&at, "%q is not allowed; use Exists or Equal", t.Operator)
+		c.bad("operator", "%q is not allowed; use Exists or Equal", t.Operator)
 	}
 	switch t.Effect {
 	case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 	default:
-		at := p.field("effect")
-		c.bad(&at, "%q is not allowed; use NoSchedule, PreferNoSchedule or NoExecute, or leave it out for all", t.Effect)
+		c.bad("effect", "%q is not allowed; use NoSchedule, PreferNoSchedule or NoExecute, or leave it out for all", t.Effect)
 	}
 	if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-		at := p.field("effect")
-		c.bad(&at, "must be NoExecute where tolerationSeconds is set")
+		c.bad("effect", "must be NoExecute where tolerationSeconds is set")
 	}
 }

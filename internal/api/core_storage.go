@@ -169,22 +169,26 @@ func (acc *coreAccumulator) addStorageClass(o *Object, rep *reporter) {
 			rep.addf("volumeBindingMode", "%q is not allowed; use Immediate or WaitForFirstConsumer", *m)
 		}
 	}
-	list := corePath{name: "allowedTopologies"}
-	for i := range class.AllowedTopologies {
-		expressions := class.AllowedTopologies[i].MatchLabelExpressions
-		for j := range expressions {
-			expressions[j].Key = volumeLabel(expressions[j].Key)
-			if len(expressions[j].Values) == 0 {
-				at := list.at(i)
-				at2 := at.field("matchLabelExpressions")
-				at3 := at2.at(j)
-				at4 := at3.field("values")
-				rep.add(at4.String(), "needs at least one value")
-			}
-		}
-	}
+	c := conversion{rep: rep}
+	c.allowedTopologies(class.AllowedTopologies)
 	if rep.count() == before {
 		acc.storageClasses = append(acc.storageClasses, class)
+	}
+}
+
+// allowedTopologies checks the topologies of a storage class and gives their
+// labels their current names, in place.
+func (c *conversion) allowedTopologies(list []corev1.TopologySelectorTerm) {
+	for i := range list {
+		back := c.at("allowedTopologies", i)
+		for j := range list[i].MatchLabelExpressions {
+			e := &list[i].MatchLabelExpressions[j]
+			e.Key = volumeLabel(e.Key)
+			if len(e.Values) == 0 {
+				c.bad(index("matchLabelExpressions", j)+".values", "needs at least one value")
+			}
+		}
+		c.back(back)
 	}
 }
 

@@ -104,7 +104,7 @@ func (w *workload) member(r *resolver, pod *cluster.Pod, ordinal int64) {
 			pod.Volumes = append(pod.Volumes, cluster.Volume{Claim: claim})
 			continue
 		}
-		var c podConversion
+		var c conversion
 		pod.Volumes = append(pod.Volumes, c.claimToCome(t.name, t.class))
 		for _, problem := range c.problems {
 			addProblem(pod, problem)

@@ -62,7 +62,7 @@ type workloadKey struct{ kind, namespace, name string }
 
 // templateOf converts a pod template. The labels are those that the controller
 // adds to the template's own.
-func templateOf(o *Object, t *corev1.PodTemplateSpec, labels map[string]string, p *corePath, rep *reporter) workload {
+func templateOf(o *Object, t *corev1.PodTemplateSpec, labels map[string]string, path string, rep *reporter) workload {
 	w := workload{object: *o}
 	w.object.Raw = nil
 	all := t.Labels
@@ -75,13 +75,11 @@ func templateOf(o *Object, t *corev1.PodTemplateSpec, labels map[string]string, 
 			all[k] = v
 		}
 	}
-	c := podConversion{rep: rep}
-	metadata := p.field("metadata")
-	at := metadata.field("labels")
-	c.checkLabels(t.Labels, &at)
-	at = p.field("spec")
+	c := conversion{rep: rep}
+	c.in(path)
+	c.checkLabels("metadata.labels", t.Labels)
 	raw := ownSelectors{affinity: t.Spec.Affinity, spread: t.Spec.TopologySpreadConstraints}
-	w.pod, w.refs = c.podSpec(&t.Spec, &podStatus{}, all, &at)
+	w.pod, w.refs = c.podSpec("spec", &t.Spec, &podStatus{}, all)
 	w.refs.written = true
 	if len(ownKeysOfAffinity(raw.affinity))+len(ownKeysOfSpread(raw.spread)) > 0 {
 		w.own = &raw
@@ -112,9 +110,7 @@ func (acc *coreAccumulator) addDeployment(o *Object, rep *reporter) {
 		return
 	}
 	hash := templateHash(&from.Spec.Template)
-	spec := corePath{name: "spec"}
-	at := spec.field("template")
-	w := templateOf(o, &from.Spec.Template, map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: hash}, &at, rep)
+	w := templateOf(o, &from.Spec.Template, map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: hash}, "spec.template", rep)
 	w.common(&from.Metadata, from.Spec.Selector, rep)
 	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
 	w.podOwner = cluster.Owner{Kind: "ReplicaSet", Name: o.Name + "-" + hash}
@@ -135,9 +131,7 @@ func (acc *coreAccumulator) addReplicaSet(o *Object, rep *reporter) {
 	if !decodeStrict(o.Raw, &from, rep) {
 		return
 	}
-	spec := corePath{name: "spec"}
-	at := spec.field("template")
-	w := templateOf(o, &from.Spec.Template, nil, &at, rep)
+	w := templateOf(o, &from.Spec.Template, nil, "spec.template", rep)
 	w.common(&from.Metadata, from.Spec.Selector, rep)
 	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
 	acc.keep(w, before, rep)
@@ -181,9 +175,7 @@ func (acc *coreAccumulator) addStatefulSet(o *Object, rep *reporter) {
 		return
 	}
 	hash := templateHash(&from.Spec.Template)
-	spec := corePath{name: "spec"}
-	at := spec.field("template")
-	w := templateOf(o, withoutClaimed(&from.Spec), map[string]string{appsv1.ControllerRevisionHashLabelKey: o.Name + "-" + hash}, &at, rep)
+	w := templateOf(o, withoutClaimed(&from.Spec), map[string]string{appsv1.ControllerRevisionHashLabelKey: o.Name + "-" + hash}, "spec.template", rep)
 	w.common(&from.Metadata, from.Spec.Selector, rep)
 	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
 	if from.Spec.Ordinals != nil {
@@ -191,14 +183,10 @@ func (acc *coreAccumulator) addStatefulSet(o *Object, rep *reporter) {
 			rep.add("spec.ordinals.start", "is negative; use 0 or more")
 		}
 	}
-	list := spec.field("volumeClaimTemplates")
 	for i := range from.Spec.VolumeClaimTemplates {
 		t := &from.Spec.VolumeClaimTemplates[i]
 		if t.Metadata.Name == "" {
-			at := list.at(i)
-			metadata := at.field("metadata")
-			at = metadata.field("name")
-			rep.add(at.String(), "a claim template needs a name, which is that of the volume in the pod")
+			rep.add(index("spec.volumeClaimTemplates", i)+".metadata.name", "is missing; it is the name of the volume in the pod")
 			continue
 		}
 		class := t.Spec.StorageClassName
@@ -256,23 +244,19 @@ func (acc *coreAccumulator) addJob(o *Object, rep *reporter) {
 	if !decodeStrict(o.Raw, &from, rep) {
 		return
 	}
-	spec := corePath{name: "spec"}
-	w := jobWorkload(o, o.Name, &from.Spec, &from.Status, &spec, rep)
+	w := jobWorkload(o, o.Name, &from.Spec, &from.Status, "spec", rep)
 	w.common(&from.Metadata, from.Spec.Selector, rep)
 	acc.keep(w, before, rep)
 }
 
 // jobWorkload converts the spec of a Job: the pods that would run at once.
-func jobWorkload(o *Object, name string, from *batchv1.JobSpec, status *jobStatus, spec *corePath, rep *reporter) workload {
-	at := spec.field("template")
-	w := templateOf(o, &from.Template, map[string]string{batchv1.JobNameLabel: name, "job-name": name}, &at, rep)
+func jobWorkload(o *Object, name string, from *batchv1.JobSpec, status *jobStatus, path string, rep *reporter) workload {
+	w := templateOf(o, &from.Template, map[string]string{batchv1.JobNameLabel: name, "job-name": name}, path+".template", rep)
 	w.podOwner = cluster.Owner{Kind: "Job", Name: name}
-	at = spec.field("parallelism")
-	w.path = at.String()
+	w.path = path + ".parallelism"
 	w.replicas = replicasOf(from.Parallelism, w.path, rep)
 	if from.Completions != nil {
-		at = spec.field("completions")
-		left := replicasOf(from.Completions, at.String(), rep) - status.Succeeded
+		left := replicasOf(from.Completions, path+".completions", rep) - status.Succeeded
 		w.replicas = min(w.replicas, max(left, 0))
 	}
 	w.indexed = from.CompletionMode != nil && *from.CompletionMode == batchv1.IndexedCompletion
@@ -299,11 +283,8 @@ func (acc *coreAccumulator) addCronJob(o *Object, rep *reporter) {
 	if from.Spec.Schedule == "" {
 		rep.add("spec.schedule", "needs a schedule of five cron fields")
 	}
-	spec := corePath{name: "spec"}
-	template := spec.field("jobTemplate")
-	inner := template.field("spec")
 	job := o.Name + "-" + letters(hashOf("CronJob", o.Namespace, o.Name), 8)
-	w := jobWorkload(o, job, &from.Spec.JobTemplate.Spec, &jobStatus{}, &inner, rep)
+	w := jobWorkload(o, job, &from.Spec.JobTemplate.Spec, &jobStatus{}, "spec.jobTemplate.spec", rep)
 	w.common(&from.Metadata, nil, rep)
 	w.run = true
 	if from.Spec.Suspend != nil && *from.Spec.Suspend {
@@ -327,9 +308,7 @@ func (acc *coreAccumulator) addDaemonSet(o *Object, rep *reporter) {
 		return
 	}
 	hostNetwork := from.Spec.Template.Spec.HostNetwork
-	spec := corePath{name: "spec"}
-	at := spec.field("template")
-	w := templateOf(o, &from.Spec.Template, nil, &at, rep)
+	w := templateOf(o, &from.Spec.Template, nil, "spec.template", rep)
 	w.common(&from.Metadata, from.Spec.Selector, rep)
 	if rep.count() > before {
 		return
@@ -351,8 +330,7 @@ func (acc *coreAccumulator) addPodTemplate(o *Object, rep *reporter) {
 	if !decodeStrict(o.Raw, &from, rep) {
 		return
 	}
-	at := corePath{name: "template"}
-	w := templateOf(o, &from.Template, nil, &at, rep)
+	w := templateOf(o, &from.Template, nil, "template", rep)
 	if rep.count() > before {
 		return
 	}
@@ -374,11 +352,9 @@ func (w *workload) common(m *coreMeta, selector *metav1.LabelSelector, rep *repo
 		}
 		return
 	}
-	c := podConversion{rep: rep}
-	at := corePath{name: "spec"}
-	at2 := at.field("selector")
+	c := conversion{rep: rep}
 	before := rep.count()
-	c.labelSelector(selector, &at2)
+	c.labelSelector("spec.selector", selector)
 	if rep.count() > before || w.object.Kind == "Job" {
 		return // a server adds labels to a Job's template that identify the Job
 	}
