@@ -69,10 +69,12 @@ func (d *decoder) where() string {
 	return path
 }
 
-// wrong reports something about the current field.
+// wrong reports something about the current field, which settles it.
 func (d *decoder) wrong(message string) {
 	if !d.lax {
-		d.rep.add(d.where(), message)
+		path := d.where()
+		d.rep.add(path, message)
+		d.rep.settle(path)
 	}
 }
 
@@ -205,6 +207,9 @@ func (d *decoder) unknown(s *shape, name string) bool {
 			d.rep.add(path, "unknown field; "+suggest(name, s.names()))
 		}
 		d.path = d.path[:len(d.path)-1]
+		if near := nearest(name, s.names()); near != "" {
+			d.rep.settle(field(d.where(), near)) // or it would be reported as missing as well
+		}
 	}
 	return d.skip()
 }

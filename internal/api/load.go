@@ -61,7 +61,12 @@ type Result struct {
 }
 
 // Load decodes, defaults and validates manifests. It reports every mistake that
-// it finds, not the first.
+// it finds, not the first. The result refers to the bytes of the sources, which
+// must not change afterwards.
 func Load(sources []Source, opts Options) *Result {
-	panic("being written")
+	l := newLoader(opts)
+	for _, s := range sources {
+		l.source(s)
+	}
+	return l.finish()
 }

@@ -58,6 +58,10 @@ type reporter struct {
 
 	// hints say what to do about some unknown fields, by path.
 	hints map[string]string
+	// settled are the paths of the current object whose content could not be
+	// decoded. What the rules would say of them, or of what they hold, would be
+	// said of zeros.
+	settled []string
 
 	// What the decoder keeps from one object to the next.
 	strings interner
@@ -68,16 +72,37 @@ type reporter struct {
 // at moves the reporter to an object: what is added next is said of it.
 func (r *reporter) at(o *Object) {
 	r.file, r.document, r.object = o.File, o.Document, o.Ref()
+	r.settled = r.settled[:0]
 }
 
 // add reports an error at a field path of the current object; an empty path
 // means the object as a whole.
 func (r *reporter) add(path, message string) {
+	if r.isSettled(path) {
+		return
+	}
 	if len(r.errors) >= maxErrors {
 		r.more++
 		return
 	}
 	r.errors = append(r.errors, Error{File: r.file, Document: r.document, Object: r.object, Path: path, Message: message})
+}
+
+// settle marks a path of the current object as reported for good.
+func (r *reporter) settle(path string) {
+	if path != "" {
+		r.settled = append(r.settled, path)
+	}
+}
+
+// isSettled tells whether a path, or what holds it, is settled.
+func (r *reporter) isSettled(path string) bool {
+	for _, s := range r.settled {
+		if rest, ok := strings.CutPrefix(path, s); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
 }
 
 // addf is add with a format.
