@@ -150,7 +150,7 @@ func (r *reader) file(path string, info fs.FileInfo) error {
 	if err != nil {
 		return pathError(err)
 	}
-	defer func() { _ = f.Close() }() // it was read only: there is nothing to lose
+	defer f.Close()
 	return r.read(path, f, info.Size())
 }
 
