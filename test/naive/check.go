@@ -20,6 +20,7 @@ type Types func(nodeClass string) []cluster.InstanceType
 //   - all new nodes at once in a handful of joint choices (all in one zone
 //     where they may, all of one capacity type, the dearest, some at random);
 //   - standing nodes and claims in flight that take pods;
+//   - whether the scheduler can bind the pods one after the other;
 //   - limits, minValues, reservations, prices and the sums of the report;
 //   - each pod left out: whether it could be placed now, alone.
 func Check(snap *cluster.Snapshot, types Types, report plan.Report) []string {
@@ -28,6 +29,9 @@ func Check(snap *cluster.Snapshot, types Types, report plan.Report) []string {
 	c.checkNewNodes()
 	c.checkStanding()
 	c.checkJointly()
+	if len(c.found) == 0 { // else what was found is in its way too
+		c.checkOrder()
+	}
 	c.checkLimits()
 	c.checkReservations()
 	c.checkSummary()

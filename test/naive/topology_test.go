@@ -85,6 +85,8 @@ func TestPodAffinity(t *testing.T) {
 		{"in the namespace that is selected", newFixture().stand("s", "a").pod("y1", on("s"), in("other")).pod("x1", near1(zone, "y", labelledSpaces(map[string]string{"team": "x"}))).plan("n", "small", "a", "x1"), ""},
 		{"in every namespace", newFixture().stand("s", "a").pod("y1", on("s"), in("other")).pod("x1", near1(zone, "y", labelledSpaces(nil))).plan("n", "small", "a", "x1"), ""},
 		{"beside a daemon", newFixture().with(daemon()).pod("x1", near1(host, "d", spaces("kube-system"))).plan("n", "small", "a", "x1").with(countDaemons), ""},
+		{"each beside the other, and neither first", newFixture().pod("x1", near1(zone, "y")).pod("y1", near1(zone, "x")).plan("n", "small", "a", "x1", "y1"), "no order"},
+		{"beside one that is planned too", newFixture().pod("x1", near1(zone, "y")).pod("y1").plan("n", "small", "a", "x1", "y1"), ""},
 		{"where the zone is left open", newFixture().stand("s", "a").pod("y1", on("s")).pod("x1", near1(zone, "y")).planAny("n", []string{"small"}, []string{"a", "b"}, []string{"on-demand"}, "x1"), "required pod affinity"},
 
 		{"anti-affinity on one host", newFixture().pod("x1", apart(host, "x")).pod("x2", apart(host, "x")).plan("n", "small", "a", "x1", "x2"), "anti-affinity"},
