@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dovetail-sh/dovetail/internal/cluster"
@@ -55,6 +56,19 @@ func (c *Catalog) Stamp() string { return c.stamp }
 // sentence without a full stop. Most catalogues have none.
 func (c *Catalog) Warnings() []string { return slices.Clone(c.warnings) }
 
+// SpotRisk is what the spot advisor says of a type in the region; ok is false
+// where it says nothing.
+func (c *Catalog) SpotRisk(instanceType string) (risk SpotRisk, ok bool) {
+	i, found := slices.BinarySearchFunc(c.entries, instanceType, func(e entry, name string) int {
+		return strings.Compare(e.name, name)
+	})
+	if !found || c.entries[i].facts == nil || c.entries[i].at >= len(c.market.spot) {
+		return SpotRisk{}, false
+	}
+	risk = c.market.spot[c.entries[i].at]
+	return risk, risk != SpotRisk{}
+}
+
 // InstanceTypes returns the types that a node class can launch, sorted by name,
 // with the class's settings applied; nil is an AL2023 class that sets nothing.
 // Offerings are sorted by zone, capacity type and reservation. A type that is
@@ -100,7 +114,7 @@ func classKey(class *cluster.NodeClass) string {
 func (c *Catalog) make(class *cluster.NodeClass) []cluster.InstanceType {
 	s := settingsOf(class)
 	labels := c.labelsFor(labelSet{os: s.os, build: s.windowsBuild, tenancy: s.tenancy})
-	seller := c.newSeller(class)
+	seller := c.newSeller(s)
 	out := make([]cluster.InstanceType, 0, len(c.entries))
 	var amounts slab[cluster.Resource]
 	for i := range c.entries {

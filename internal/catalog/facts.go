@@ -85,7 +85,8 @@ type Region struct {
 // account to another in the older regions.
 type Zone struct{ Name, ID string }
 
-// SpotRisk is what the spot advisor says of a type in a region.
+// SpotRisk is what the spot advisor says of a type in a region. It says nothing
+// where both are 0.
 type SpotRisk struct {
 	Saving int64 // per cent of the on-demand price, on average; 0: none, or not known
 	// Interruption is the bucket of the interruption frequency: 0 below 5 % a

@@ -33,11 +33,17 @@ type seller struct {
 	class    *cluster.NodeClass
 	sales    []sale // sorted by name
 	reserved map[string][]cluster.CapacityReservation
+	// estimate says that on-demand prices are not those that will be paid: they
+	// are of another region, or the table's, which are for Linux and shared
+	// tenancy, stand in for what costs more.
+	estimate bool
 	room     slab[cluster.Offering]
 }
 
-func (c *Catalog) newSeller(class *cluster.NodeClass) *seller {
-	s := &seller{market: &c.market, class: class}
+func (c *Catalog) newSeller(set *settings) *seller {
+	class := set.class
+	s := &seller{market: &c.market, class: class,
+		estimate: c.market.borrowed || set.os == "windows" || set.tenancy != "default"}
 	for _, r := range class.Reserved {
 		if s.reserved == nil {
 			s.reserved = make(map[string][]cluster.CapacityReservation)
@@ -136,7 +142,7 @@ func (s *seller) listed(e *entry, price float64, list []cluster.Offering) []clus
 		if !s.market.sold(z, e.at) {
 			continue
 		}
-		o := cluster.Offering{Zone: z.name, ZoneID: z.id, CapacityType: cluster.OnDemand, Price: price, Estimate: s.market.borrowed}
+		o := cluster.Offering{Zone: z.name, ZoneID: z.id, CapacityType: cluster.OnDemand, Price: price, Estimate: s.estimate}
 		list = append(list, o)
 		if saving > 0 {
 			o.CapacityType, o.Estimate = cluster.Spot, true

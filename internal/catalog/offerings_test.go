@@ -115,6 +115,14 @@ func TestOfferings(t *testing.T) {
 			"m5.large us-east-1a(use1-az2) on-demand 0.096",
 			"m5.large us-east-1a(use1-az2) spot 0.0494~",
 		}},
+		{"Windows, at the price of Linux", "us-east-1", &cluster.NodeClass{AMIFamily: "Windows2022", Zones: []string{"us-east-1a"}}, []string{
+			"m5.large us-east-1a(use1-az2) on-demand 0.096~",
+			"m5.large us-east-1a(use1-az2) spot 0.0494~",
+		}},
+		{"dedicated, at the price of shared", "us-east-1", &cluster.NodeClass{Tenancy: "dedicated", Zones: []string{"us-east-1a"}}, []string{
+			"m5.large us-east-1a(use1-az2) on-demand 0.096~",
+			"m5.large us-east-1a(use1-az2) spot 0.0494~",
+		}},
 		{"a region without prices", "eu-west-1", nil, []string{
 			"m5.large eu-west-1a(euw1-az3) on-demand 0.096~",
 			"m5.large eu-west-1a(euw1-az3) spot 0.058~",
@@ -212,6 +220,18 @@ func TestEstimates(t *testing.T) {
 	}
 	if p := spotEstimate(0.000001, 100, "a", "b"); p <= 0 {
 		t.Errorf("an estimate of %v", p)
+	}
+}
+
+func TestSpotRisk(t *testing.T) {
+	c := small(t, "us-east-1")
+	if risk, ok := c.SpotRisk("m5.large"); !ok || risk != (SpotRisk{Saving: 50, Interruption: 1}) {
+		t.Errorf("%+v, %v", risk, ok)
+	}
+	for _, name := range []string{"m9.large", "mac2.metal", ""} {
+		if risk, ok := c.SpotRisk(name); ok {
+			t.Errorf("%q: %+v", name, risk)
+		}
 	}
 }
 

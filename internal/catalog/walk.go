@@ -62,6 +62,9 @@ func walkTable(w *wire, t *Table) {
 	list(w, &t.Regions, maxWireList)
 	for i := range t.Regions {
 		walkRegion(w, &t.Regions[i], len(t.Types))
+		if w.err == nil && i > 0 && t.Regions[i].Name <= t.Regions[i-1].Name {
+			w.fail("the regions are not sorted by name at %q", t.Regions[i].Name)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // The format of a table: gzip over the magic word and then the walk of
@@ -25,23 +26,29 @@ const (
 
 // Encode writes a table. The same table gives the same bytes.
 func Encode(t *Table) ([]byte, error) {
-	w := &wire{writing: true, out: []byte(wireMagic)}
-	walkTable(w, t)
-	if w.err != nil {
-		return nil, fmt.Errorf("write the instance type table: %w", w.err)
+	raw, err := encodeWire(t)
+	if err != nil {
+		return nil, fmt.Errorf("write the instance type table: %w", err)
 	}
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
 		return nil, fmt.Errorf("write the instance type table: %w", err)
 	}
-	if _, err := z.Write(w.out); err != nil {
+	if _, err := z.Write(raw); err != nil {
 		return nil, fmt.Errorf("write the instance type table: %w", err)
 	}
 	if err := z.Close(); err != nil {
 		return nil, fmt.Errorf("write the instance type table: %w", err)
 	}
 	return packed.Bytes(), nil
+}
+
+// encodeWire writes what is inside of the compression.
+func encodeWire(t *Table) ([]byte, error) {
+	w := &wire{writing: true, out: []byte(wireMagic)}
+	walkTable(w, t)
+	return w.out, w.err
 }
 
 // Decode reads what Encode wrote. An error means that the bytes are damaged or
@@ -58,19 +65,26 @@ func Decode(data []byte) (*Table, error) {
 	if len(raw) > maxWireBytes {
 		return nil, fmt.Errorf("read the instance type table: it is larger than %d bytes", maxWireBytes)
 	}
-	if !bytes.HasPrefix(raw, []byte(wireMagic)) {
-		return nil, errors.New("read the instance type table: it does not begin as one of this version does")
+	t, err := decodeWire(string(raw))
+	if err != nil {
+		return nil, fmt.Errorf("read the instance type table: %w", err)
 	}
-	w := &wire{in: string(raw[len(wireMagic):])}
+	return t, nil
+}
+
+// decodeWire reads what is inside of the compression.
+func decodeWire(raw string) (*Table, error) {
+	in, ok := strings.CutPrefix(raw, wireMagic)
+	if !ok {
+		return nil, errors.New("it does not begin as one of this version does")
+	}
+	w := &wire{in: in}
 	t := new(Table)
 	walkTable(w, t)
 	if w.err == nil && w.in != "" {
 		w.err = fmt.Errorf("%d bytes are left over", len(w.in))
 	}
-	if w.err != nil {
-		return nil, fmt.Errorf("read the instance type table: %w", w.err)
-	}
-	return t, nil
+	return t, w.err
 }
 
 // wire goes over a table in one direction: writing appends to out what the
