@@ -6,8 +6,11 @@ package planner
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 	"github.com/dovetail-sh/dovetail/internal/plan"
+	"github.com/dovetail-sh/dovetail/internal/provisioning"
 )
 
 // Catalog gives the instance types that a node class can launch. A catalogue
@@ -45,5 +48,23 @@ type DefaultSpread struct {
 
 // Make plans the pods of a snapshot that wait for a node.
 func Make(in Input) (plan.Proposal, error) {
-	panic("being written")
+	return provisioning.Decide(provisioning.Input{
+		Snapshot: in.Snapshot, Types: in.Catalog.InstanceTypes, Now: in.Now, Trigger: in.Trigger,
+		Options: provisioning.Options{
+			IgnorePreferences: in.Options.IgnorePreferences, MinValuesBestEffort: in.Options.MinValuesBestEffort,
+			NoSpot: in.Options.NoSpot, DefaultSpread: defaultSpread(in.Options.DefaultSpread),
+		},
+	})
+}
+
+func defaultSpread(ds []DefaultSpread) []corev1.TopologySpreadConstraint {
+	var out []corev1.TopologySpreadConstraint
+	for _, d := range ds {
+		c := corev1.TopologySpreadConstraint{TopologyKey: d.TopologyKey, MaxSkew: max(1, d.MaxSkew), WhenUnsatisfiable: corev1.ScheduleAnyway}
+		if d.Hard {
+			c.WhenUnsatisfiable = corev1.DoNotSchedule
+		}
+		out = append(out, c)
+	}
+	return out
 }

@@ -1,0 +1,219 @@
+package scheduling
+
+// lowerBound is a price an hour that no set of new nodes for the placed pods can
+// beat. It is the value of a feasible solution of the dual of the fractional
+// relaxation: every resource of every column has a weight with
+// w·room ≤ price, and a pod is worth w·request at the least weight of the
+// columns that it may use. Rules of topology only make plans dearer, so they may
+// be left out. Columns are weighed signature by signature; the weights that give
+// the highest bound are kept. Where rules of the node force many nodes, their
+// number times the cheapest node that holds one such pod is a second bound.
+// Reserved capacity is paid for already: its nodes and their pods do not count.
+func (s *solver) lowerBound(nodes []*openNode) float64 {
+	type demand struct {
+		sig    int32
+		counts map[*class]int64
+		total  vec
+	}
+	bySig := map[int32]*demand{}
+	var list []*demand
+	for _, n := range nodes {
+		if n.pool.u.cols[n.col].off.ReservationID != "" {
+			continue // paid for already
+		}
+		for _, c := range n.of {
+			d := bySig[c.shape.sig]
+			if d == nil {
+				d = &demand{sig: c.shape.sig, counts: map[*class]int64{}}
+				bySig[c.shape.sig] = d
+				list = append(list, d)
+			}
+			d.counts[c]++
+			d.total.add(&c.req, s.nd)
+		}
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	return max(s.fractionalBound(len(list), func(i int) (int32, *vec) { return list[i].sig, &list[i].total }), s.hostBound(nodes))
+}
+
+// area is columns of one pool that the same signatures may use.
+type area struct {
+	sigs   bitset
+	offers []offer
+	w      weights
+}
+
+// fractionalBound maximises the dual over weights taken from each signature's
+// own program. Pods of one signature are added up: with one weight an area, a
+// sum is worth what its parts are worth.
+func (s *solver) fractionalBound(n int, get func(i int) (int32, *vec)) float64 {
+	areas := s.areas(n, get)
+	var all vec
+	var offers []offer
+	for _, a := range areas {
+		offers = append(offers, a.offers...)
+	}
+	for i := 0; i < n; i++ {
+		_, v := get(i)
+		all.add(v, s.nd)
+	}
+	w, _ := cover(offers, &all, s.nd)
+	for _, a := range areas {
+		a.w = w
+	}
+	value := func() float64 {
+		sum := 0.0
+		for i := 0; i < n; i++ {
+			_, v := get(i)
+			least := -1.0
+			for _, a := range areas {
+				if a.sigs.has(i) {
+					if x := a.w.of(v, s.nd); least < 0 || x < least {
+						least = x
+					}
+				}
+			}
+			if least > 0 {
+				sum += least
+			}
+		}
+		return sum
+	}
+	best := value()
+	old := make([]weights, len(areas))
+	for i := 0; i < n; i++ {
+		offers = offers[:0]
+		_, v := get(i)
+		for k, a := range areas {
+			old[k] = a.w
+			if a.sigs.has(i) {
+				offers = append(offers, a.offers...)
+			}
+		}
+		for _, direction := range [2]*vec{v, &all} {
+			w, ok := cover(offers, direction, s.nd)
+			if !ok && direction == &all {
+				continue
+			}
+			for _, a := range areas {
+				if a.sigs.has(i) {
+					a.w = w
+				}
+			}
+			if x := value(); x > best {
+				best = x
+				for k, a := range areas {
+					old[k] = a.w
+				}
+				continue
+			}
+			for k, a := range areas {
+				a.w = old[k]
+			}
+		}
+	}
+	return best
+}
+
+// areas sorts the columns of all pools by the signatures that may use them,
+// leaving out what another column of the area beats.
+func (s *solver) areas(n int, get func(i int) (int32, *vec)) []*area {
+	var out []*area
+	for _, p := range s.pools {
+		hash := make([]uint64, len(p.u.cols))
+		for i := 0; i < n; i++ {
+			sig, _ := get(i)
+			if f := s.fitOf(sig, p); f.ok {
+				mark := (uint64(i)+1)*0x9e3779b97f4a7c15 ^ uint64(i)<<40
+				f.cols.each(func(c int) { hash[c] += mark * (mark>>17 | 1) })
+			}
+		}
+		index := map[uint64]*area{}
+		last := map[uint64]int32{}
+		for c, h := range hash {
+			col := &p.u.cols[c]
+			if h == 0 || col.off.ReservationID != "" {
+				continue
+			}
+			a := index[h]
+			if a == nil {
+				a = &area{sigs: newBitset(n)}
+				for i := 0; i < n; i++ {
+					sig, _ := get(i)
+					if f := s.fitOf(sig, p); f.ok && f.cols.has(c) {
+						a.sigs.set(i)
+					}
+				}
+				index[h] = a
+				last[h] = -1
+				out = append(out, a)
+			}
+			if p.room[col.typ][dimPods] <= 0 {
+				continue
+			}
+			if last[h] == col.typ {
+				o := &a.offers[len(a.offers)-1]
+				o.price = min(o.price, col.price)
+				continue
+			}
+			last[h] = col.typ
+			a.offers = append(a.offers, offer{col.price, &p.room[col.typ]})
+		}
+	}
+	return out
+}
+
+// hostBound counts the nodes that rules of the node demand.
+func (s *solver) hostBound(nodes []*openNode) float64 {
+	if len(s.groups) == 0 {
+		return 0
+	}
+	sums := map[int32]float64{}
+	cost := map[*class]float64{}
+	for _, n := range nodes {
+		if n.pool.u.cols[n.col].off.ReservationID != "" {
+			continue
+		}
+		for _, c := range n.of {
+			for _, r := range c.hard {
+				g := s.groups[r.g]
+				if !g.host() || !r.own || !r.match || g.kind == affinity {
+					continue
+				}
+				per := 1.0
+				if g.kind == spread {
+					per = float64(max(1, g.maxSkew))
+				}
+				if _, ok := cost[c]; !ok {
+					cost[c] = s.cheapestAlone(c)
+				}
+				sums[r.g] += cost[c] / per
+			}
+		}
+	}
+	best := 0.0
+	for g := range s.groups {
+		best = max(best, sums[int32(g)])
+	}
+	return best
+}
+
+// cheapestAlone is the price of the cheapest node that holds one pod of a class.
+func (s *solver) cheapestAlone(c *class) float64 {
+	best := -1.0
+	for _, p := range s.pools {
+		f := s.fitOf(c.shape.sig, p)
+		if !f.ok {
+			continue
+		}
+		f.cols.each(func(i int) {
+			col := &p.u.cols[i]
+			if col.off.ReservationID == "" && (best < 0 || col.price < best) && c.req.within(&p.room[col.typ], s.nd) {
+				best = col.price
+			}
+		})
+	}
+	return max(best, 0)
+}

@@ -1,0 +1,414 @@
+package scheduling
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// part is some pods of a class that share a signature: the class's own, or one
+// that a topology rule pinned to a domain.
+type part struct {
+	c    *class
+	sig  int32
+	pods []int32
+	why  string
+}
+
+// domainChoice is a domain that a part may take.
+type domainChoice struct {
+	name string
+	cost float64 // price of the pod's share of the cheapest node there, an hour
+	room int64   // pods that fit where no node can be made; else unbounded
+}
+
+// planDomains decides, for each rule whose domain is not the node, how many pods
+// of each class every domain takes, and pins them there. What is left for
+// packing has no such rule to look at. Keys come in order; each key splits the
+// parts that the keys before it made.
+func (s *solver) planDomains() []part {
+	parts := make([]part, 0, len(s.classes))
+	for _, c := range s.classes {
+		parts = append(parts, part{c: c, sig: c.sig, pods: c.pods})
+	}
+	for _, key := range s.domainKeys() {
+		parts = s.splitByKey(key, parts)
+	}
+	return parts
+}
+
+// domainKeys lists the topology keys in play, the node's name excepted.
+func (s *solver) domainKeys() []string {
+	seen := map[string]bool{}
+	for _, c := range s.classes {
+		for _, r := range c.hard {
+			seen[s.groups[r.g].key] = true
+		}
+		for _, r := range c.soft {
+			seen[s.groups[r.g].key] = true
+		}
+	}
+	delete(seen, hostKey)
+	return sortedKeys(seen)
+}
+
+// splitByKey pins the parts that a rule of the key concerns.
+func (s *solver) splitByKey(key string, parts []part) []part {
+	var out, todo []part
+	for _, p := range parts {
+		if s.concerns(p.c, key) {
+			todo = append(todo, p)
+		} else {
+			out = append(out, p)
+		}
+	}
+	if len(todo) == 0 {
+		return out
+	}
+	s.orderForDomains(key, todo)
+	choices := make([][]domainChoice, len(todo))
+	for i := range todo {
+		choices[i] = s.domainChoices(key, &todo[i])
+		s.countMakeable(key, &todo[i], choices[i])
+	}
+	// A pod with an affinity waits until what it wants to be near has a place.
+	pending := make([]int, len(todo))
+	for i := range pending {
+		pending[i] = i
+	}
+	for len(pending) > 0 {
+		var later []int
+		for _, i := range pending {
+			if s.mustWait(key, todo[i].c) {
+				later = append(later, i)
+				continue
+			}
+			out = append(out, s.splitPart(key, &todo[i], choices[i], todo, choices)...)
+		}
+		if len(later) == len(pending) {
+			for _, i := range later {
+				out = append(out, s.splitPart(key, &todo[i], choices[i], todo, choices)...)
+			}
+			break
+		}
+		pending = later
+	}
+	return out
+}
+
+func (s *solver) concerns(c *class, key string) bool {
+	for _, r := range c.hard {
+		if s.groups[r.g].key == key {
+			return true
+		}
+	}
+	for _, r := range c.soft {
+		if s.groups[r.g].key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// orderForDomains puts first what has the least freedom: higher priority, then
+// rules of its own, then the larger pods.
+func (s *solver) orderForDomains(key string, parts []part) {
+	owns := func(p *part) int {
+		n := 0
+		for _, r := range p.c.hard {
+			if r.own && s.groups[r.g].key == key {
+				n++
+			}
+		}
+		return n
+	}
+	sort.SliceStable(parts, func(i, j int) bool {
+		a, b := &parts[i], &parts[j]
+		if a.c.shape.priority != b.c.shape.priority {
+			return a.c.shape.priority > b.c.shape.priority
+		}
+		return owns(a) > owns(b)
+	})
+}
+
+// mustWait tells whether a class has an affinity to pods that have no domain yet.
+func (s *solver) mustWait(key string, c *class) bool {
+	for _, r := range c.hard {
+		if g := s.groups[r.g]; r.own && !r.match && g.kind == affinity && g.key == key && s.tallies[r.g].total == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// domainChoices lists the domains in which nodes for the part stand or can be
+// made, ordered by name.
+func (s *solver) domainChoices(key string, p *part) []domainChoice {
+	cost := map[string]float64{}
+	for _, pl := range s.pools {
+		f := s.fitOf(p.sig, pl)
+		if !f.ok {
+			continue
+		}
+		for name, c := range s.domainCosts(key, &p.c.req, p.sig, pl, f) {
+			if old, ok := cost[name]; !ok || c < old {
+				cost[name] = c
+			}
+		}
+	}
+	out := make([]domainChoice, 0, len(cost))
+	for _, name := range sortedKeys(cost) {
+		out = append(out, domainChoice{name, cost[name], math.MaxInt64})
+	}
+	room := map[string]int64{}
+	for _, n := range s.standing {
+		name, ok := n.labels[key]
+		if _, made := cost[name]; !ok || made || n.closed || !s.nodeAllows(n, p.sig) {
+			continue
+		}
+		if k := p.c.req.times(&n.free, s.nd); k > 0 {
+			room[name] += k
+		}
+	}
+	for _, name := range sortedKeys(room) {
+		out = append(out, domainChoice{name, 0, room[name]})
+	}
+	slices.SortFunc(out, func(a, b domainChoice) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+type costKey struct {
+	key  string
+	sig  int32
+	pool int
+	req  vec
+}
+
+// domainCosts is the price of a pod's share of the cheapest new node, by domain.
+func (s *solver) domainCosts(key string, req *vec, sig int32, pl *pool, f *fit) map[string]float64 {
+	ck := costKey{key, sig, pl.index, *req}
+	if m, ok := s.costs[ck]; ok {
+		return m
+	}
+	m := map[string]float64{}
+	i, isFree := slices.BinarySearch(pl.freeKeys, key)
+	f.cols.each(func(c int) {
+		t := pl.u.cols[c].typ
+		if pl.u.cols[c].off.ReservationID != "" || !req.within(&pl.room[t], s.nd) {
+			return
+		}
+		cost := pl.u.cols[c].price * share(req, &pl.room[t], s.nd)
+		var names []string
+		if isFree {
+			v := pl.freeBase[i]
+			if f.free != nil {
+				v = f.free[i]
+			}
+			if names = v.list; v.neg {
+				names = nil
+				if name, ok := v.pick(); ok {
+					names = []string{name}
+				}
+			}
+		} else if name, ok := pl.u.columnValue(key, c); ok {
+			names = []string{name}
+		}
+		for _, name := range names {
+			if old, ok := m[name]; !ok || cost < old {
+				m[name] = cost
+			}
+		}
+	})
+	s.costs[ck] = m
+	return m
+}
+
+// share is the largest part of a node's room that a pod takes, over resources.
+func share(req, room *vec, nd int) float64 {
+	most := 0.0
+	for d := 0; d < nd; d++ {
+		if req[d] > 0 && room[d] > 0 {
+			most = max(most, float64(req[d])/float64(room[d]))
+		}
+	}
+	return most
+}
+
+// countMakeable lets the domains that an owner can use take part in the minimum
+// of its spread rules.
+func (s *solver) countMakeable(key string, p *part, choices []domainChoice) {
+	for _, r := range p.c.hard {
+		s.countDomains(key, r, choices)
+	}
+	for _, r := range p.c.soft {
+		s.countDomains(key, r.ref, choices)
+	}
+}
+
+func (s *solver) countDomains(key string, r ref, choices []domainChoice) {
+	g := s.groups[r.g]
+	if g.key != key {
+		return
+	}
+	t := &s.tallies[r.g]
+	for _, c := range choices {
+		d := t.domain(c.name)
+		if r.own && g.kind == spread {
+			t.counted[d] = true
+		}
+	}
+}
+
+// splitPart gives each pod of a part a domain.
+func (s *solver) splitPart(key string, p *part, choices []domainChoice, all []part, allChoices [][]domainChoice) []part {
+	taken := make([][]int32, len(choices))
+	used := make([]int64, len(choices))
+	var out []part
+	for k, pod := range p.pods {
+		best, bestScore := -1, math.Inf(1)
+		for i := range choices {
+			if used[i] >= choices[i].room || !s.domainAdmits(key, p.c, choices[i].name) {
+				continue
+			}
+			score := s.domainScore(key, p.c, &choices[i], all, allChoices)
+			if score < bestScore {
+				best, bestScore = i, score
+			}
+		}
+		if best < 0 {
+			// The rest of the class fares no better: nothing has changed.
+			out = append(out, part{c: p.c, sig: -1, pods: p.pods[k:]})
+			break
+		}
+		used[best]++
+		taken[best] = append(taken[best], pod)
+		s.countPod(key, p.c, choices[best].name)
+	}
+	for i := range choices {
+		if len(taken[i]) > 0 {
+			out = append(out, part{c: p.c, sig: s.pinned(p.sig, key, oneOf(choices[i].name)), pods: taken[i], why: joinWhy(p.why, shortKey(key)+" "+choices[i].name)})
+		}
+	}
+	return out
+}
+
+func joinWhy(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ", " + b
+}
+
+func shortKey(key string) string {
+	if i := strings.LastIndexByte(key, '/'); i >= 0 {
+		return key[i+1:]
+	}
+	return key
+}
+
+// domainAdmits checks every hard rule of the key.
+func (s *solver) domainAdmits(key string, c *class, name string) bool {
+	for _, r := range c.hard {
+		g := s.groups[r.g]
+		if g.key != key {
+			continue
+		}
+		t := &s.tallies[r.g]
+		if !t.admits(g, r, t.domain(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// countPod books a pod in its domain for every rule of the key.
+func (s *solver) countPod(key string, c *class, name string) {
+	for _, r := range c.hard {
+		s.book(key, r, name)
+	}
+	for _, r := range c.soft {
+		if !s.hardGroup[r.g] {
+			s.book(key, r.ref, name)
+		}
+	}
+}
+
+func (s *solver) book(key string, r ref, name string) {
+	if s.groups[r.g].key != key {
+		return
+	}
+	t := &s.tallies[r.g]
+	var by, own int32
+	if r.match {
+		by = 1
+	}
+	if r.own {
+		own = 1
+	}
+	t.add(t.domain(name), by, own)
+}
+
+// domainScore is the price of a pod in a domain, made dearer by what it would
+// rather not: a preference of weight w is worth w per cent of the price. Pods
+// that others count are spread where those want spread, and kept together where
+// those want to be near or away.
+func (s *solver) domainScore(key string, c *class, ch *domainChoice, all []part, choices [][]domainChoice) float64 {
+	penalty := 0.0
+	for _, r := range c.hard {
+		g := s.groups[r.g]
+		if g.key != key {
+			continue
+		}
+		t := &s.tallies[r.g]
+		d := t.domain(ch.name)
+		switch {
+		case g.kind == affinity && r.own && r.match && t.total == 0:
+			penalty += s.coverage(r.g, ch.name, all, choices)
+		case g.kind == spread && !r.own && t.count[d] > t.least(g, -1, 0):
+			penalty++
+		case g.kind != spread && !r.own && t.count[d] == 0 && t.total > 0:
+			penalty++
+		case g.kind == spread && r.own:
+			// Among domains of one price the emptier one.
+			penalty += 1e-6 * float64(t.count[d]-t.least(g, -1, 0))
+		}
+	}
+	for _, r := range c.soft {
+		g := s.groups[r.g]
+		if g.key != key {
+			continue
+		}
+		t := &s.tallies[r.g]
+		d := t.domain(ch.name)
+		w := float64(r.weight) / 100
+		switch g.kind {
+		case spread:
+			if t.count[d]+1-t.least(g, -1, 0) > g.maxSkew {
+				penalty += w * float64(t.count[d]+1-t.least(g, -1, 0)-g.maxSkew)
+			}
+		case anti:
+			penalty += w * float64(t.count[d])
+		case affinity:
+			if t.count[d] == 0 && (t.total > 0 || !r.match) {
+				penalty += w
+			}
+		}
+	}
+	return ch.cost*(1+penalty) + 1e-9*penalty
+}
+
+// coverage is how many of an affinity group's pods could not follow the first
+// one into a domain, as a penalty.
+func (s *solver) coverage(g int32, name string, all []part, choices [][]domainChoice) float64 {
+	lost := 0
+	for i := range all {
+		if !slices.ContainsFunc(all[i].c.hard, func(r ref) bool { return r.g == g && r.own }) {
+			continue
+		}
+		if !slices.ContainsFunc(choices[i], func(c domainChoice) bool { return c.name == name }) {
+			lost += len(all[i].pods)
+		}
+	}
+	return float64(lost) * 10
+}

@@ -1,0 +1,435 @@
+package scheduling
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
+)
+
+// maxTypes is how many types one launch request may carry.
+const maxTypes = 60
+
+// choices is what may be launched for a load: the cheapest column and the types,
+// zones and capacity types of which every offered combination holds the load.
+type choices struct {
+	col           int32
+	types         []int32
+	zones, ctypes []string
+	names         []string
+}
+
+// finish turns the working state into a result.
+func (s *solver) finish(nodes []*openNode) *Result {
+	res := &Result{}
+	kept := nodes[:0]
+	for _, n := range nodes {
+		if len(n.pods) > 0 {
+			kept = append(kept, n)
+		}
+	}
+	nodes = kept
+	for _, n := range s.standing {
+		if len(n.pods) > 0 {
+			l := Landing{Node: n.index, Pods: make([]int, len(n.pods))}
+			for i, p := range n.pods {
+				l.Pods[i] = int(p)
+			}
+			s.sortPods(l.Pods)
+			res.Standing = append(res.Standing, l)
+		}
+	}
+	res.LowerBound = s.lowerBound(nodes)
+	res.Nodes = s.describe(nodes)
+	for _, sp := range s.strays {
+		why := s.reasons(sp.c)
+		for _, pod := range sp.pods {
+			s.leave(pod, why...)
+		}
+	}
+	res.Left = s.left
+	slices.SortFunc(res.Left, func(a, b Left) int { return int(s.rank[a.Pod]) - int(s.rank[b.Pod]) })
+	return res
+}
+
+func (s *solver) sortPods(pods []int) {
+	slices.SortFunc(pods, func(a, b int) int { return int(s.rank[a]) - int(s.rank[b]) })
+}
+
+type choiceKey struct {
+	st  int32
+	req vec
+}
+
+// describe works out the launch choices of every node, the dearest first in the
+// list that people read.
+func (s *solver) describe(nodes []*openNode) []Node {
+	cache := map[choiceKey]*choices{}
+	slack := s.limitSlack(nodes)
+	out := make([]Node, 0, len(nodes))
+	for _, n := range nodes {
+		key := choiceKey{n.st, n.req}
+		var ch *choices
+		if len(n.pool.limits) == 0 {
+			ch = cache[key]
+		}
+		if ch == nil {
+			ch = s.choose(n, slack[n.pool.index])
+			cache[key] = ch
+		}
+		out = append(out, s.node(n, ch))
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		if p, q := s.p.Pools[a.Pool].Spec.Name, s.p.Pools[b.Pool].Spec.Name; p != q {
+			return p < q
+		}
+		if a.Cheapest.Price != b.Cheapest.Price {
+			return a.Cheapest.Price > b.Cheapest.Price
+		}
+		if a.Cheapest.Type.Name != b.Cheapest.Type.Name {
+			return a.Cheapest.Type.Name < b.Cheapest.Type.Name
+		}
+		return s.rank[a.Pods[0]] < s.rank[b.Pods[0]]
+	})
+	return out
+}
+
+// limitSlack is what the limits of each pool leave beyond the nodes at their
+// cheapest type.
+func (s *solver) limitSlack(nodes []*openNode) [][]int64 {
+	out := make([][]int64, len(s.pools))
+	for i, p := range s.pools {
+		out[i] = make([]int64, len(p.limits))
+		for k := range p.limits {
+			out[i][k] = p.limits[k].max - s.p.Pools[p.source].InUse.Get(p.limits[k].name)
+		}
+	}
+	for _, n := range nodes {
+		t := n.pool.u.cols[n.col].typ
+		for k := range n.pool.limits {
+			out[n.pool.index][k] -= n.pool.limits[k].cap[t]
+		}
+	}
+	return out
+}
+
+// choose lists the choices of a node. A launch is charged to the limits at the
+// largest type that it allows, so types that would break one are left out, and
+// what the others may take more than the cheapest comes off the slack.
+func (s *solver) choose(n *openNode, slack []int64) *choices {
+	p := n.pool
+	u := p.u
+	st := s.states[n.st]
+	base := u.cols[n.col].typ
+	reserved := u.cols[n.col].off.ReservationID != ""
+	usable := newBitset(len(u.cols))
+	plain := false
+	st.cols.each(func(i int) {
+		c := &u.cols[i]
+		if (c.off.ReservationID != "") != reserved || !n.req.within(&p.room[c.typ], s.nd) {
+			return
+		}
+		for k := range p.limits {
+			if p.limits[k].cap[c.typ]-p.limits[k].cap[base] > slack[k] {
+				return
+			}
+		}
+		usable.set(i)
+		plain = plain || !u.types[c.typ].Exotic
+	})
+	if reserved {
+		only := newBitset(len(u.cols))
+		only.set(int(n.col))
+		usable = only
+	} else if plain {
+		usable.each(func(i int) {
+			if u.types[u.cols[i].typ].Exotic {
+				usable[i>>6] &^= 1 << (i & 63)
+			}
+		})
+	}
+	s.avoidNewDomains(n, usable)
+	ch := s.product(n, usable)
+	s.takeSlack(n, ch, slack)
+	return ch
+}
+
+// takeSlack charges what the largest choice takes more than the cheapest.
+func (s *solver) takeSlack(n *openNode, ch *choices, slack []int64) {
+	base := n.pool.u.cols[ch.col].typ
+	planned := n.pool.u.cols[n.col].typ
+	for k := range n.pool.limits {
+		l := &n.pool.limits[k]
+		most := l.cap[base]
+		for _, t := range ch.types {
+			most = max(most, l.cap[t])
+		}
+		slack[k] -= most - l.cap[planned]
+	}
+}
+
+// avoidNewDomains leaves out columns that would bring a domain into being which
+// a spread rule did not count on, where others remain.
+func (s *solver) avoidNewDomains(n *openNode, usable bitset) {
+	u := n.pool.u
+	for id, g := range s.groups {
+		if g.kind != spread || g.host() || !s.hardGroup[id] || !u.describes(g.key) {
+			continue
+		}
+		t := &s.tallies[id]
+		bad := newBitset(len(u.cols))
+		any := false
+		usable.each(func(i int) {
+			if name, ok := u.columnValue(g.key, i); ok {
+				if d, known := t.index[name]; !known || !t.counted[d] {
+					bad.set(i)
+					any = true
+				}
+			}
+		})
+		if !any || !s.countedBy(n, g) {
+			continue
+		}
+		rest := usable.clone()
+		for w := range rest {
+			rest[w] &^= bad[w]
+		}
+		if !rest.empty() {
+			copy(usable, rest)
+		}
+	}
+}
+
+// countedBy tells whether a spread rule could count the new node.
+func (s *solver) countedBy(n *openNode, g *group) bool {
+	if g.filter < 0 {
+		return true
+	}
+	if g.honorTaints {
+		if hard, _ := s.sigs[g.filter].untolerated(n.pool.taints); hard != nil {
+			return false
+		}
+	}
+	bare := s.signatureOf(s.sigs[g.filter].terms, anyToleration)
+	return s.advance(n.st, bare) >= 0
+}
+
+// product chooses types, zones and capacity types of which every offered
+// combination is usable: all where that is so, else around the cheapest.
+func (s *solver) product(n *openNode, usable bitset) *choices {
+	u := n.pool.u
+	order := u.byPrice()
+	ch := &choices{col: -1}
+	for _, i := range order {
+		if usable.has(int(i)) {
+			ch.col = i
+			break
+		}
+	}
+	if ch.col < 0 {
+		ch.col = n.col
+		usable.set(int(n.col))
+	}
+	cheap := u.cols[ch.col].off
+	for _, narrow := range [4]func(o *cluster.Offering) bool{
+		func(o *cluster.Offering) bool { return true },
+		func(o *cluster.Offering) bool { return o.CapacityType == cheap.CapacityType },
+		func(o *cluster.Offering) bool { return o.Zone == cheap.Zone },
+		func(o *cluster.Offering) bool { return o.CapacityType == cheap.CapacityType && o.Zone == cheap.Zone },
+	} {
+		if s.tryProduct(n, usable, narrow, ch) {
+			return ch
+		}
+	}
+	ch.types = []int32{u.cols[ch.col].typ}
+	ch.zones, ch.ctypes = []string{cheap.Zone}, []string{cheap.CapacityType}
+	return ch
+}
+
+// tryProduct collects the cheapest types of the usable columns that pass narrow
+// and tells whether they are a product. Spot that is dearer than the cheapest
+// on-demand choice is no choice.
+func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.Offering) bool, ch *choices) bool {
+	u := n.pool.u
+	ch.types, ch.zones, ch.ctypes = ch.types[:0], nil, nil
+	onDemand := -1.0
+	for _, i := range u.byPrice() {
+		if c := &u.cols[i]; usable.has(int(i)) && c.off.CapacityType == cluster.OnDemand && narrow(c.off) {
+			onDemand = c.price
+			break
+		}
+	}
+	inTypes := make(map[int32]bool, maxTypes)
+	for _, i := range u.byPrice() {
+		c := &u.cols[i]
+		if !usable.has(int(i)) || !narrow(c.off) || onDemand >= 0 && c.off.CapacityType == cluster.Spot && c.price > onDemand {
+			continue
+		}
+		if !inTypes[c.typ] {
+			if len(ch.types) == maxTypes {
+				continue
+			}
+			inTypes[c.typ] = true
+			ch.types = append(ch.types, c.typ)
+		}
+		if !slices.Contains(ch.zones, c.off.Zone) {
+			ch.zones = append(ch.zones, c.off.Zone)
+		}
+		if !slices.Contains(ch.ctypes, c.off.CapacityType) {
+			ch.ctypes = append(ch.ctypes, c.off.CapacityType)
+		}
+	}
+	for _, t := range ch.types {
+		for i := u.first[t]; i < u.first[t+1]; i++ {
+			o := u.cols[i].off
+			if slices.Contains(ch.zones, o.Zone) && slices.Contains(ch.ctypes, o.CapacityType) && !usable.has(int(i)) && !(o.ReservationID != "" && o.CapacityType != cluster.Reserved) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// byPrice is the columns, the cheapest first.
+func (u *universe) byPrice() []int32 {
+	if u.priced == nil {
+		u.priced = make([]int32, len(u.cols))
+		for i := range u.priced {
+			u.priced[i] = int32(i)
+		}
+		slices.SortStableFunc(u.priced, func(a, b int32) int {
+			switch x, y := u.cols[a].price, u.cols[b].price; {
+			case x < y:
+				return -1
+			case x > y:
+				return 1
+			}
+			return 0
+		})
+	}
+	return u.priced
+}
+
+// node writes a node for the result.
+func (s *solver) node(n *openNode, ch *choices) Node {
+	u := n.pool.u
+	c := &u.cols[ch.col]
+	t := &u.types[c.typ]
+	out := Node{
+		Pool: n.pool.source,
+		Cheapest: Choice{Type: t, Zone: c.off.Zone, CapacityType: c.off.CapacityType, ReservationID: c.off.ReservationID,
+			Price: c.price, Estimate: c.off.Estimate},
+		Zones:         ch.zones,
+		CapacityTypes: ch.ctypes,
+		Why:           n.why,
+	}
+	out.Types = s.typeNames(u, ch)
+	out.Pods = make([]int, len(n.pods))
+	for i, p := range n.pods {
+		out.Pods[i] = int(p)
+	}
+	s.sortPods(out.Pods)
+	daemons := n.pool.daemons[c.typ]
+	out.Daemons = s.resourcesOf(&daemons)
+	all := n.req
+	all.add(&daemons, s.nd)
+	out.Requests = s.resourcesOf(&all)
+	out.Labels, out.Requirements = s.nodeLabels(n, ch)
+	return out
+}
+
+// typeNames shares one list among the nodes with the same choices.
+func (s *solver) typeNames(u *universe, ch *choices) []string {
+	if ch.names == nil {
+		ch.names = make([]string, len(ch.types))
+		for i, t := range ch.types {
+			ch.names[i] = u.types[t].Name
+		}
+	}
+	return ch.names
+}
+
+// nodeLabels are the labels that the node will have whatever is launched, and
+// the requirements of its claim.
+func (s *solver) nodeLabels(n *openNode, ch *choices) (map[string]string, []cluster.Requirement) {
+	labels := map[string]string{}
+	for k, v := range n.pool.spec.Labels {
+		labels[cluster.NormalLabel(k)] = v
+	}
+	reqs := []cluster.Requirement{
+		{Key: cluster.LabelInstanceType, Operator: cluster.In, Values: s.typeNames(n.pool.u, ch)},
+		{Key: cluster.LabelCapacityType, Operator: cluster.In, Values: ch.ctypes},
+		{Key: cluster.LabelZone, Operator: cluster.In, Values: ch.zones},
+	}
+	free := n.pool.freeBase
+	if st := s.states[n.st]; st.free != nil {
+		free = st.free
+	}
+	for i, key := range n.pool.freeKeys {
+		v := free[i]
+		if v.absent {
+			if !v.neg && len(v.list) == 0 {
+				continue
+			}
+			if v.neg {
+				reqs = append(reqs, v.requirements(key)...)
+				continue
+			}
+		}
+		if name, ok := v.pick(); ok {
+			labels[key] = name
+			reqs = append(reqs, cluster.Requirement{Key: key, Operator: cluster.In, Values: []string{name}})
+		}
+	}
+	one := func(key string) {
+		first := ""
+		for i, t := range ch.types {
+			v, ok := typeLabel(&n.pool.u.types[t], key)
+			if !ok || i > 0 && v != first {
+				return
+			}
+			first = v
+		}
+		if first != "" {
+			labels[key] = first
+		}
+	}
+	for _, key := range []string{cluster.LabelArch, cluster.LabelOS, cluster.LabelRegion, cluster.LabelInstanceType} {
+		one(key)
+	}
+	if len(ch.zones) == 1 {
+		labels[cluster.LabelZone] = ch.zones[0]
+	}
+	if len(ch.ctypes) == 1 {
+		labels[cluster.LabelCapacityType] = ch.ctypes[0]
+	}
+	if v, ok := labels[cluster.LabelArch]; ok {
+		reqs = append(reqs, cluster.Requirement{Key: cluster.LabelArch, Operator: cluster.In, Values: []string{v}})
+	}
+	return labels, reqs
+}
+
+// minValuesHold tells whether enough different types are left for the pool's
+// minValues.
+func (s *solver) minValuesHold(id int32, req *vec) bool {
+	st := s.states[id]
+	p := st.pool
+	if len(p.minValues) == 0 || s.p.Options.MinValuesBestEffort {
+		return true
+	}
+	for _, mv := range p.minValues {
+		seen := map[string]bool{}
+		st.cols.each(func(i int) {
+			if len(seen) < mv.n && req.within(&p.room[p.u.cols[i].typ], s.nd) {
+				if v, ok := p.u.columnValue(mv.key, i); ok {
+					seen[v] = true
+				}
+			}
+		})
+		if len(seen) < mv.n {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,492 @@
+package scheduling
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// packOptions steer one run of the packer.
+type packOptions struct {
+	chunk int64 // a step of filling takes this part of what would fit
+	// within: among candidates whose worth for price is at most this much below
+	// the best, the largest load is taken: fewer nodes.
+	within  float64
+	tries   int     // candidates that are filled at a step
+	options int     // a spot node should have this many types to choose from
+	sizeCap float64 // capped items: the most that a node may be worth, in shares of what is left for each node that they need; 0 is no limit
+}
+
+// pattern is a load that several nodes have alike.
+type pattern struct {
+	loads []load
+	count int64
+	pool  *pool
+	col   int32
+	price float64
+	st    int32
+	req   vec
+}
+
+// packer is one run: which nodes to open for the items.
+type packer struct {
+	s      *solver
+	opt    packOptions
+	round  *round
+	n      []int64 // units left, by item
+	kindOf []int   // by item
+	base   []int32 // empty node, by pool
+	dead   []uint32
+	mark   uint32
+	need   []int64 // nodes that an item's own rules demand, by item
+	capped []*item
+	spent  [][]int64 // by pool and limit: what counts against it so far
+	out    []pattern
+	price  float64
+	nodes  int64
+	cur    filling
+	top    filling
+	left   float64 // worth of what is left when last weighed
+}
+
+// round is the kinds and segments for the items that are left, at the weights
+// of the pools that are tried now.
+type round struct {
+	kinds    []*kind
+	segs     []*segment
+	ofKind   [][]*segment // by kind
+	adjacent [][]bool     // kinds that share a segment
+	kindOf   []int
+	order    []int // kinds, least freedom first
+}
+
+// newRound prepares packing for the items with units left.
+func (s *solver) newRound(n []int64, weight []int32) *round {
+	type kindKey struct {
+		sig, weight int32
+		exotic      bool
+	}
+	r := &round{kindOf: make([]int, len(s.items))}
+	index := map[kindKey]*kind{}
+	for i, it := range s.items {
+		r.kindOf[i] = -1
+		if n[i] == 0 {
+			continue
+		}
+		key := kindKey{it.sig, weight[i], it.exotic}
+		k := index[key]
+		if k == nil {
+			k = &kind{id: len(r.kinds), sig: it.sig, weight: weight[i], exotic: it.exotic}
+			for _, p := range s.pools {
+				if p.spec.Weight == k.weight {
+					if f := s.fitOf(k.sig, p); f.ok {
+						k.columns += f.cols.count()
+					}
+				}
+			}
+			index[key] = k
+			r.kinds = append(r.kinds, k)
+		}
+		it.columns = k.columns
+		r.kindOf[i] = k.id
+	}
+	s.kindList = r.kinds
+	r.segs = s.segmentsFor(r.kinds)
+	r.ofKind = make([][]*segment, len(r.kinds))
+	r.adjacent = make([][]bool, len(r.kinds))
+	for k := range r.kinds {
+		r.adjacent[k] = make([]bool, len(r.kinds))
+	}
+	for _, sg := range r.segs {
+		r.fillBuckets(s, sg, n)
+		var members []int
+		sg.kinds.each(func(k int) { members = append(members, k) })
+		for _, k := range members {
+			if r.kinds[k].exotic || !sg.exotic {
+				r.ofKind[k] = append(r.ofKind[k], sg)
+				r.kinds[k].open = true
+			}
+			for _, o := range members {
+				r.adjacent[k][o] = true
+			}
+		}
+	}
+	for k := range r.kinds {
+		r.order = append(r.order, k)
+	}
+	slices.SortStableFunc(r.order, func(a, b int) int {
+		ka, kb := r.kinds[a], r.kinds[b]
+		if ka.exotic != kb.exotic {
+			if ka.exotic {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(ka.columns, kb.columns)
+	})
+	return r
+}
+
+// fillBuckets sorts the segment's items by request.
+func (r *round) fillBuckets(s *solver, sg *segment, n []int64) {
+	at := map[int32]int{}
+	for i, it := range s.items {
+		if n[i] == 0 || r.kindOf[i] < 0 || !sg.kinds.has(r.kindOf[i]) {
+			continue
+		}
+		b, ok := at[it.shape]
+		if !ok {
+			b = len(sg.buckets)
+			at[it.shape] = b
+			sg.buckets = append(sg.buckets, bucket{req: it.req})
+		}
+		sg.buckets[b].items = append(sg.buckets[b].items, it)
+	}
+	for b := range sg.buckets {
+		slices.SortStableFunc(sg.buckets[b].items, func(x, y *item) int {
+			if c := cmp.Compare(y.priority, x.priority); c != 0 {
+				return c
+			}
+			if xe, ye := x.selfCap < noCap, y.selfCap < noCap; xe != ye {
+				if xe {
+					return -1
+				}
+				return 1
+			}
+			return cmp.Compare(x.columns, y.columns)
+		})
+	}
+}
+
+// newPacker starts a run on what is left of the items.
+func (s *solver) newPacker(r *round, n []int64, opt packOptions) *packer {
+	pk := &packer{s: s, opt: opt, round: r, n: slices.Clone(n), kindOf: r.kindOf,
+		dead: make([]uint32, len(s.items)), need: make([]int64, len(s.items))}
+	for _, p := range s.pools {
+		pk.base = append(pk.base, s.baseState(p))
+		u := make([]int64, len(p.limits))
+		for i := range p.limits {
+			u[i] = p.limits[i].used
+		}
+		pk.spent = append(pk.spent, u)
+	}
+	return pk
+}
+
+// run opens nodes until nothing is left or nothing more can be placed.
+func (pk *packer) run() {
+	pk.weigh()
+	pk.runCapped()
+	for _, k := range pk.round.order {
+		for pk.kindLeft(k) {
+			pk.reweigh()
+			if !pk.open(nil, k, math.Inf(1)) {
+				break
+			}
+		}
+	}
+}
+
+func (pk *packer) kindLeft(k int) bool {
+	for i := range pk.n {
+		if pk.n[i] > 0 && pk.kindOf[i] == k {
+			return true
+		}
+	}
+	return false
+}
+
+// runCapped opens the nodes that pods need which may only be few on a node. They
+// come first, and the nodes are kept small enough that what fills them up lasts
+// for all.
+func (pk *packer) runCapped() {
+	failed := make([]bool, len(pk.n))
+	for {
+		pk.countNeeds()
+		var seed *item
+		for _, it := range pk.capped {
+			if !failed[it.id] && pk.n[it.id] > 0 && (seed == nil || pk.need[it.id] > pk.need[seed.id]) {
+				seed = it
+			}
+		}
+		if seed == nil || pk.need[seed.id] < 2 {
+			return
+		}
+		pk.reweigh()
+		most := math.Inf(1)
+		if pk.opt.sizeCap > 0 {
+			most = max(pk.leftFor(pk.kindOf[seed.id])/float64(pk.need[seed.id])*pk.opt.sizeCap, 2*seed.value)
+		}
+		if !pk.open(seed, pk.kindOf[seed.id], most) {
+			failed[seed.id] = true
+		}
+	}
+}
+
+// countNeeds works out how many nodes the rules of the node demand for what is
+// left: the pods of a rule that count themselves, by what a node may have.
+func (pk *packer) countNeeds() {
+	s := pk.s
+	byGroup := make([]int64, len(s.groups))
+	pk.capped = pk.capped[:0]
+	for _, it := range s.items {
+		if pk.n[it.id] == 0 || pk.kindOf[it.id] < 0 || it.selfCap >= noCap {
+			continue
+		}
+		pk.capped = append(pk.capped, it)
+		for _, h := range it.host {
+			if h.own > 0 && h.cnt > 0 {
+				byGroup[h.g] += pk.n[it.id] * int64(h.cnt)
+			}
+		}
+	}
+	for _, it := range pk.capped {
+		pk.need[it.id] = 0
+		for _, h := range it.host {
+			if h.own == 0 || h.cnt == 0 {
+				continue
+			}
+			per := int64(1)
+			if g := s.groups[h.g]; g.kind == spread {
+				per = int64(max(1, g.maxSkew))
+			}
+			pk.need[it.id] = max(pk.need[it.id], (byGroup[h.g]+per-1)/per)
+		}
+	}
+}
+
+// leftFor is the worth of what is left and could share nodes with a kind.
+func (pk *packer) leftFor(k int) float64 {
+	v := 0.0
+	for i, it := range pk.s.items {
+		if pk.n[i] > 0 && pk.kindOf[i] >= 0 && pk.round.adjacent[k][pk.kindOf[i]] {
+			v += it.value * float64(pk.n[i])
+		}
+	}
+	return v
+}
+
+// weigh sets what an hour of each item is worth: its resources at the dual values
+// of the linear program over the columns that it may use and the demand that is
+// left beside it.
+func (pk *packer) weigh() {
+	s := pk.s
+	var offers []offer
+	for _, k := range pk.round.kinds {
+		offers = offers[:0]
+		for _, sg := range pk.round.ofKind[k.id] {
+			if sg.exotic && !k.exotic {
+				continue
+			}
+			for c := range sg.cands {
+				offers = append(offers, offer{sg.cands[c].price, &sg.cands[c].room})
+			}
+		}
+		var demand vec
+		for i, it := range s.items {
+			if pk.n[i] > 0 && pk.kindOf[i] >= 0 && pk.round.adjacent[k.id][pk.kindOf[i]] && s.kindList[pk.kindOf[i]].exotic == k.exotic {
+				demand.addTimes(&it.req, pk.n[i], s.nd)
+			}
+		}
+		k.w, _ = cover(offers, &demand, s.nd)
+	}
+	pk.left = 0
+	for i, it := range s.items {
+		if pk.n[i] > 0 && pk.kindOf[i] >= 0 {
+			it.value = s.kindList[pk.kindOf[i]].w.of(&it.req, s.nd)
+			pk.left += it.value * float64(pk.n[i])
+		}
+	}
+}
+
+// reweigh weighs again when a fifth of what was left has been placed.
+func (pk *packer) reweigh() {
+	left := 0.0
+	for i, it := range pk.s.items {
+		if pk.n[i] > 0 && pk.kindOf[i] >= 0 {
+			left += it.value * float64(pk.n[i])
+		}
+	}
+	if left < pk.left*0.8 {
+		pk.weigh()
+	}
+}
+
+// try is a candidate of a segment.
+type try struct {
+	sg *segment
+	c  *candidate
+	ub float64
+}
+
+// open chooses a candidate, loads it and commits as many like it as make sense.
+// false when no candidate takes anything.
+func (pk *packer) open(seed *item, k int, most float64) bool {
+	tries := pk.tries(seed, k, most)
+	type result struct {
+		t     try
+		worth float64
+		value float64
+		wide  bool
+	}
+	var results []result
+	bestWorth := 0.0
+	filled := 0
+	for _, t := range tries {
+		if filled >= pk.opt.tries || t.ub < bestWorth*(1-pk.opt.within)-1e-9 {
+			break
+		}
+		pk.fill(t.sg, t.c, seed, k, &pk.cur)
+		if len(pk.cur.loads) == 0 {
+			continue
+		}
+		filled++
+		_, price := pk.rightSize(t.sg, t.c, &pk.cur)
+		worth := pk.cur.value / price
+		results = append(results, result{t, worth, pk.cur.value, pk.wide(t)})
+		if worth > bestWorth {
+			bestWorth = worth
+		}
+	}
+	if len(results) == 0 {
+		return false
+	}
+	var pick *result
+	for i := range results {
+		r := &results[i]
+		if r.worth < bestWorth*(1-pk.opt.within)-1e-12 {
+			continue
+		}
+		if pick == nil || r.wide && !pick.wide || r.wide == pick.wide && r.value > pick.value {
+			pick = r
+		}
+	}
+	pk.fill(pick.t.sg, pick.t.c, seed, k, &pk.cur)
+	return pk.commit(pick.t.sg, pick.t.c, &pk.cur)
+}
+
+// wide tells whether a candidate leaves a spot launch enough types to choose from.
+func (pk *packer) wide(t try) bool {
+	return !t.sg.spot || t.c.options >= pk.opt.options
+}
+
+// tries lists the candidates in the order in which they are worth a look: by the
+// most that a full load could be worth for the price, larger first.
+func (pk *packer) tries(seed *item, k int, most float64) []try {
+	s := pk.s
+	w := &s.kindList[k].w
+	segs := slices.Clone(pk.round.ofKind[k])
+	// Segments in which more of what is left may go come first: of two columns
+	// with the same type and price the one with more company is tried.
+	worth := map[*segment]float64{}
+	for _, sg := range segs {
+		v := 0.0
+		for b := range sg.buckets {
+			for _, it := range sg.buckets[b].items {
+				v += it.value * float64(pk.n[it.id])
+			}
+		}
+		worth[sg] = v
+	}
+	slices.SortStableFunc(segs, func(a, b *segment) int { return cmp.Compare(worth[b], worth[a]) })
+	type sameType struct {
+		pool  int
+		typ   int32
+		price float64
+	}
+	seen := map[sameType]bool{}
+	var out []try
+	var small []try
+	for _, sg := range segs {
+		for i := range sg.cands {
+			c := &sg.cands[i]
+			key := sameType{sg.pool.index, c.typ, c.price}
+			if seen[key] || !pk.limitAllows(sg.pool, c.typ, 1) {
+				continue
+			}
+			if seed != nil && !seed.req.within(&c.room, s.nd) {
+				continue
+			}
+			seen[key] = true
+			value := w.of(&c.room, s.nd)
+			t := try{sg, c, value / c.price}
+			if !pk.wide(t) {
+				t.ub *= 0.999
+			}
+			if value > most {
+				small = append(small, t)
+				continue
+			}
+			out = append(out, t)
+		}
+	}
+	if len(out) == 0 {
+		slices.SortStableFunc(small, func(a, b try) int { return cmp.Compare(a.c.price, b.c.price) })
+		out = small[:min(len(small), pk.opt.tries)]
+	}
+	slices.SortStableFunc(out, func(a, b try) int {
+		if math.Abs(a.ub-b.ub) > 1e-9 {
+			return cmp.Compare(b.ub, a.ub)
+		}
+		return cmp.Compare(b.c.price, a.c.price)
+	})
+	return out
+}
+
+// rightSize is the cheapest candidate of the segment that holds a load.
+func (pk *packer) rightSize(sg *segment, c *candidate, f *filling) (*candidate, float64) {
+	req := c.room
+	req.sub(&f.rem, pk.s.nd)
+	for i := range sg.cands {
+		o := &sg.cands[i]
+		if o.price >= c.price {
+			break
+		}
+		if req.within(&o.room, pk.s.nd) && pk.limitAllows(sg.pool, o.typ, 1) {
+			return o, o.price
+		}
+	}
+	return c, c.price
+}
+
+func (pk *packer) limitAllows(p *pool, t int32, count int64) bool {
+	for i := range p.limits {
+		l := &p.limits[i]
+		if pk.spent[p.index][i]+l.cap[t]*count > l.max {
+			return false
+		}
+	}
+	return true
+}
+
+// commit books the load and as many copies as what is left allows. Half of what
+// would go, so that the mix of the rest does not run away, and all where a load
+// is of one item.
+func (pk *packer) commit(sg *segment, c *candidate, f *filling) bool {
+	s := pk.s
+	if len(f.loads) == 0 {
+		return false
+	}
+	req := f.req(s.nd)
+	c, price := pk.rightSize(sg, c, f)
+	m := int64(math.MaxInt64)
+	for _, l := range f.loads {
+		m = min(m, pk.n[l.it.id]/l.k)
+	}
+	if len(f.loads) > 1 {
+		m = (m + 1) / 2
+	}
+	for m > 1 && !pk.limitAllows(sg.pool, c.typ, m) {
+		m /= 2
+	}
+	for _, l := range f.loads {
+		pk.n[l.it.id] -= l.k * m
+	}
+	for i := range sg.pool.limits {
+		pk.spent[sg.pool.index][i] += sg.pool.limits[i].cap[c.typ] * m
+	}
+	pk.out = append(pk.out, pattern{loads: slices.Clone(f.loads), count: m, pool: sg.pool, col: c.col, price: price, st: f.st, req: req})
+	pk.price += price * float64(m)
+	pk.nodes += m
+	return true
+}

@@ -1,0 +1,257 @@
+package scheduling
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
+)
+
+// pool is a NodePool compiled against its universe.
+type pool struct {
+	index  int // in solver.pools: the heaviest first
+	source int // index into Problem.Pools
+	spec   *cluster.NodePool
+	u      *universe
+	base   bitset // columns that the pool's requirements leave
+	// free keys are labels that the pool, not the type, gives to nodes; freeBase
+	// is what the pool leaves open for each.
+	freeKeys []string
+	freeBase []values
+	taints   []corev1.Taint
+	// daemons[t] is what the DaemonSets take on a node of type t, and room[t]
+	// what is left for pods.
+	daemons []vec
+	room    []vec
+	// minValues of the requirements, by key.
+	minValues []minValue
+	// left is what the limits still allow; present where limited.
+	limits    []limit
+	tiers     int
+	noDaemons bool
+}
+
+type minValue struct {
+	key string
+	n   int
+}
+
+// limit is a NodePool limit on one resource of a node's capacity.
+type limit struct {
+	name string
+	max  int64
+	used int64
+	cap  []int64 // by type: what one node counts
+}
+
+// compilePool reads a pool's requirements, taints and limits.
+func (s *solver) compilePool(index int, p *Pool, u *universe) *pool {
+	np := p.Spec
+	out := &pool{index: index, spec: np, u: u, taints: np.Taints}
+	out.base = newBitset(len(u.cols))
+	out.base.setRange(0, len(u.cols))
+	free := map[string]values{
+		cluster.LabelNodePool:  oneOf(np.Name),
+		cluster.LabelNodeClass: oneOf(np.NodeClass.Name),
+	}
+	restrict := func(key string, v values) {
+		if u.describes(key) {
+			out.base.andWith(u.allowed(key, v))
+			return
+		}
+		if old, ok := free[key]; ok {
+			v = old.and(v)
+		}
+		free[key] = v
+	}
+	for _, k := range sortedKeys(np.Labels) {
+		restrict(requirementKey(k), oneOf(np.Labels[k]))
+	}
+	for _, r := range np.Requirements {
+		restrict(requirementKey(r.Key), valuesOf(r.Operator, r.Values))
+		if r.MinValues > 0 {
+			out.minValues = append(out.minValues, minValue{requirementKey(r.Key), r.MinValues})
+		}
+	}
+	for _, k := range sortedKeys(free) {
+		out.freeKeys = append(out.freeKeys, k)
+		out.freeBase = append(out.freeBase, free[k])
+		if free[k].empty() {
+			out.base = newBitset(len(u.cols))
+		}
+	}
+	out.compileDaemons(s, p)
+	for _, l := range np.Limits {
+		out.limits = append(out.limits, limit{name: l.Name, max: l.Amount, used: p.InUse.Get(l.Name), cap: limitCaps(u, l.Name)})
+	}
+	return out
+}
+
+// limitCaps is what a node of each type counts against a limit.
+func limitCaps(u *universe, name string) []int64 {
+	out := make([]int64, len(u.types))
+	for t := range u.types {
+		if name == cluster.Nodes {
+			out[t] = 1
+		} else {
+			out[t] = u.types[t].Capacity.Get(name)
+		}
+	}
+	return out
+}
+
+// compileDaemons sums, for each type, the DaemonSets that would run there: those
+// that tolerate the template's taints and whose required node affinity a node
+// of that type can meet. Startup taints do not matter: they go.
+func (out *pool) compileDaemons(s *solver, p *Pool) {
+	u := out.u
+	out.daemons = make([]vec, len(u.types))
+	out.room = make([]vec, len(u.types))
+	for t := range u.types {
+		for d, name := range s.dims {
+			out.room[t][d] = u.types[t].Allocatable.Get(name)
+		}
+		for d, driver := range s.attach {
+			out.room[t][s.firstAttach+d] = typeVolumeLimit(&u.types[t], driver)
+		}
+	}
+	for _, ds := range p.Daemons {
+		pod := &ds.Template
+		sig := s.signatureOf(podTerms(pod), canonicalTolerations(pod.Tolerations))
+		hard, _ := untolerated(out.taints, s.sigs[sig].tolers)
+		if hard != nil {
+			continue
+		}
+		req := s.vectorOf(pod.Requests)
+		cols := out.termColumns(s.sigs[sig])
+		for t := range u.types {
+			any := false
+			for c := u.first[t]; c < u.first[t+1] && !any; c++ {
+				any = cols.has(int(c))
+			}
+			if any {
+				out.daemons[t].add(&req, s.nd)
+			}
+		}
+	}
+	for t := range u.types {
+		out.room[t].sub(&out.daemons[t], s.nd)
+	}
+}
+
+// termColumns is the union over a signature's terms of the columns that could
+// meet it, free keys considered.
+func (out *pool) termColumns(sig *signature) bitset {
+	all := newBitset(len(out.u.cols))
+	for _, t := range sig.terms {
+		if cols, _, why := out.meet(t); why == "" {
+			all.orWith(cols)
+		}
+	}
+	return all
+}
+
+// meet intersects a term with the pool: the columns left and what becomes of
+// the free keys (nil where nothing narrows). why names the key that rules the
+// pool out.
+func (out *pool) meet(t term) (cols bitset, free []values, why string) {
+	cols = out.base
+	owned := false
+	for _, kv := range t {
+		if out.u.describes(kv.key) {
+			if !owned {
+				cols, owned = cols.clone(), true
+			}
+			cols.andWith(out.u.allowed(kv.key, kv.v))
+			continue
+		}
+		i, found := slices.BinarySearch(out.freeKeys, kv.key)
+		if !found {
+			if !kv.v.absent {
+				return nil, nil, kv.key
+			}
+			continue
+		}
+		j := out.freeBase[i].and(kv.v)
+		if j.empty() {
+			return nil, nil, kv.key
+		}
+		if free == nil {
+			free = slices.Clone(out.freeBase)
+		}
+		free[i] = j
+	}
+	return cols, free, ""
+}
+
+// fit is how a signature and a pool go together.
+type fit struct {
+	ok    bool
+	cols  bitset   // columns of the pool that the signature allows
+	free  []values // narrowed free keys, nil when the pool's own
+	soft  bool     // a PreferNoSchedule taint is not tolerated
+	taint *corev1.Taint
+	key   string // the label that rules the pool out
+}
+
+// fitOf computes a fit once.
+func (s *solver) fitOf(sig int32, p *pool) *fit {
+	for int(sig) >= len(s.fits) {
+		s.fits = append(s.fits, make([]*fit, len(s.pools)))
+	}
+	if s.fits[sig] == nil {
+		s.fits[sig] = make([]*fit, len(s.pools))
+	}
+	if f := s.fits[sig][p.index]; f != nil {
+		return f
+	}
+	f := s.computeFit(s.sigs[sig], p)
+	s.fits[sig][p.index] = f
+	return f
+}
+
+func (s *solver) computeFit(g *signature, p *pool) *fit {
+	f := &fit{}
+	f.taint, f.soft = g.untolerated(p.taints)
+	if f.taint != nil {
+		return f
+	}
+	// Terms that ask the same of the free keys are one choice: any column of
+	// their union meets one of them. Where they differ the first that leaves
+	// columns is taken; strays tries the others.
+	var chosen string
+	for _, t := range g.terms {
+		cols, free, why := p.meet(t)
+		if why != "" {
+			if f.key == "" {
+				f.key = why
+			}
+			continue
+		}
+		if cols.empty() {
+			continue
+		}
+		k := freeKey(free)
+		switch {
+		case !f.ok:
+			f.ok, f.cols, f.free, chosen = true, cols.clone(), free, k
+		case k == chosen:
+			f.cols.orWith(cols)
+		}
+	}
+	return f
+}
+
+func freeKey(free []values) string {
+	if free == nil {
+		return ""
+	}
+	var b strings.Builder
+	for i := range free {
+		b.WriteString(free[i].key())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,310 @@
+package scheduling
+
+import (
+	"hash/maphash"
+	"slices"
+	"sort"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
+)
+
+// standingNode is a node that stands, or a claim in flight, with what is left.
+type standingNode struct {
+	index  int // into Problem.Nodes
+	name   string
+	labels map[string]string
+	taints []corev1.Taint
+	kind   int32 // nodes alike in labels and taints, the name aside
+	free   vec
+	host   hostState
+	closed bool
+	pods   []int32
+}
+
+// readStanding compiles the nodes that stand, ordered by name.
+func (s *solver) readStanding() {
+	nodes := s.p.Nodes
+	order := make([]int, len(nodes))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return nodes[order[a]].Name < nodes[order[b]].Name })
+	kinds := map[uint64]int32{}
+	seed := maphash.MakeSeed()
+	s.standing = make([]*standingNode, 0, len(nodes))
+	arena := make([]standingNode, len(nodes))
+	for k, i := range order {
+		n := &nodes[i]
+		sn := &arena[k]
+		*sn = standingNode{index: i, name: n.Name, labels: n.Labels, taints: n.Taints, closed: n.Closed}
+		for d, name := range s.dims {
+			sn.free[d] = n.Allocatable.Get(name) - n.Used.Get(name)
+		}
+		for d, driver := range s.attach {
+			sn.free[s.firstAttach+d] = 1 << 30
+			if limit, ok := n.VolumeLimits[driver]; ok {
+				sn.free[s.firstAttach+d] = limit - s.attached(n, driver)
+			}
+		}
+		h := kindHash(seed, n)
+		id, ok := kinds[h]
+		if !ok {
+			id = int32(len(kinds))
+			kinds[h] = id
+		}
+		sn.kind = id
+		s.standing = append(s.standing, sn)
+	}
+	s.kinds = len(kinds)
+}
+
+func kindHash(seed maphash.Seed, n *Standing) uint64 {
+	x := shapeHasher{seed: seed}
+	x.reset()
+	var sum uint64
+	for k, v := range n.Labels {
+		if k != hostKey {
+			p := (maphash.String(seed, k)*31 ^ maphash.String(seed, v)) * 0xff51afd7ed558ccd
+			sum += p ^ p>>32
+		}
+	}
+	x.num(sum)
+	for i := range n.Taints {
+		x.str(n.Taints[i].Key)
+		x.str(n.Taints[i].Value)
+		x.str(string(n.Taints[i].Effect))
+	}
+	return x.h
+}
+
+// attached counts the volumes of a driver that the node's pods use.
+func (s *solver) attached(n *Standing, driver string) int64 {
+	count := int64(0)
+	seen := map[string]bool{}
+	for _, p := range n.Pods {
+		for i := range p.Volumes {
+			v := &p.Volumes[i]
+			id := p.Namespace + "/" + v.Claim
+			if v.Claim == "" || v.Ephemeral {
+				id = p.Key() + "/" + v.Claim + v.Driver
+			}
+			if !seen[id] && s.driverOf(p, v) == driver {
+				seen[id] = true
+				count++
+			}
+		}
+	}
+	return count
+}
+
+func (s *solver) driverOf(p *cluster.Pod, v *cluster.Volume) string {
+	d := v.Driver
+	if d == "" {
+		if pvc := s.p.Volumes.Claims[p.Namespace+"/"+v.Claim]; pvc != nil && pvc.VolumeName != "" {
+			if pv := s.p.Volumes.PVs[pvc.VolumeName]; pv != nil {
+				d = pv.Driver
+			}
+		} else if sc := s.p.Volumes.Classes[v.StorageClass]; sc != nil {
+			d = sc.Provisioner
+		}
+	}
+	if d == inTreeEBS {
+		return ebsDriver
+	}
+	return d
+}
+
+// standingGroups finds the anti-affinity of pods that stand: it binds new pods.
+func (s *solver) standingGroups() {
+	s.standingOwned = map[int32]bool{}
+	for _, n := range s.standing {
+		for _, p := range s.p.Nodes[n.index].Pods {
+			for _, g := range s.repelling(p) {
+				s.standingOwned[g] = true
+			}
+		}
+	}
+}
+
+// countStanding books the pods that stand with every group.
+func (s *solver) countStanding() {
+	s.tallies = make([]tally, len(s.groups))
+	if len(s.groups) == 0 {
+		return
+	}
+	cache := map[uint64][]int32{}
+	x := shapeHasher{seed: maphash.MakeSeed()}
+	for _, n := range s.standing {
+		s.countDomainsOf(n)
+		for _, p := range s.p.Nodes[n.index].Pods {
+			x.reset()
+			x.str(p.Namespace)
+			x.pairs(p.Labels)
+			match, ok := cache[x.h]
+			if !ok {
+				match = s.matched(p.Namespace, p.Labels)
+				cache[x.h] = match
+			}
+			for _, r := range s.refsOf(s.repelling(p), match, p.HostPorts) {
+				s.bookStanding(n, r)
+			}
+		}
+	}
+}
+
+// countDomainsOf lets the node's domains take part in the spread rules that
+// count it.
+func (s *solver) countDomainsOf(n *standingNode) {
+	for id, g := range s.groups {
+		if g.kind != spread || g.host() {
+			continue
+		}
+		if name, ok := n.labels[g.key]; ok && s.passesFilter(n, g) {
+			t := &s.tallies[id]
+			t.counted[t.domain(name)] = true
+		}
+	}
+}
+
+func (s *solver) passesFilter(n *standingNode, g *group) bool {
+	if g.filter < 0 {
+		return true
+	}
+	sig := s.sigs[g.filter]
+	if g.honorTaints {
+		if hard, _ := sig.untolerated(n.taints); hard != nil {
+			return false
+		}
+	}
+	return sig.labelsAllow(n.name, n.labels)
+}
+
+func (s *solver) bookStanding(n *standingNode, r ref) {
+	g := s.groups[r.g]
+	var own, cnt int32
+	if r.own {
+		own = 1
+	}
+	if r.match && (g.kind != spread || s.passesFilter(n, g)) {
+		cnt = 1
+	}
+	if own == 0 && cnt == 0 {
+		return
+	}
+	if g.host() {
+		n.host = n.host.with([]hostPart{{r.g, own, cnt}}, 1)
+		s.tallies[r.g].total += cnt
+		return
+	}
+	if name, ok := n.labels[g.key]; ok {
+		t := &s.tallies[r.g]
+		t.add(t.domain(name), cnt, own)
+	}
+}
+
+// nodeAllows tells whether a node's labels and taints suit a signature.
+func (s *solver) nodeAllows(n *standingNode, sig int32) bool {
+	id := uint64(sig)<<32 | uint64(n.kind)
+	if ok, known := s.allows[id]; known && !s.byName(sig) {
+		return ok
+	}
+	g := s.sigs[sig]
+	hard, _ := g.untolerated(n.taints)
+	ok := hard == nil && g.labelsAllow(n.name, n.labels)
+	s.allows[id] = ok
+	return ok
+}
+
+// byName tells whether a signature asks for a node by its name, in which nodes
+// of a kind differ.
+func (s *solver) byName(sig int32) bool {
+	for _, t := range s.sigs[sig].terms {
+		for _, kv := range t {
+			if kv.key == hostKey || kv.key == "metadata.name" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fillStanding puts items on the nodes that stand, larger items first, each on
+// the first nodes that admit it. Nodes with a PreferNoSchedule taint come last.
+func (s *solver) fillStanding() {
+	open := make([]*standingNode, 0, len(s.standing))
+	for _, n := range s.standing {
+		if !n.closed {
+			open = append(open, n)
+		}
+	}
+	for _, it := range s.items {
+		if it.n == 0 || len(open) == 0 {
+			continue
+		}
+		for pass := 0; pass < 2 && it.n > 0; pass++ {
+			for _, n := range open {
+				if it.n == 0 {
+					break
+				}
+				s.offer(n, it, pass == 1)
+			}
+		}
+		open = s.stillOpen(open)
+	}
+}
+
+func (s *solver) offer(n *standingNode, it *item, soft bool) {
+	k := it.req.times(&n.free, s.nd)
+	if k == 0 || !s.nodeAllows(n, it.sig) {
+		return
+	}
+	if !soft && len(n.taints) > 0 {
+		if _, w := s.sigs[it.sig].untolerated(n.taints); w {
+			return
+		}
+	}
+	k = min(k, it.n, s.hostCap(n.host, it.host))
+	if k <= 0 {
+		return
+	}
+	n.free.subTimes(&it.req, k, s.nd)
+	n.host = n.host.with(it.host, int32(k))
+	n.pods = append(n.pods, it.take(k)...)
+	s.countHosts(it, k)
+}
+
+// countHosts keeps the totals of the rules of the node.
+func (s *solver) countHosts(it *item, k int64) {
+	for _, h := range it.host {
+		s.tallies[h.g].total += h.cnt * int32(k)
+	}
+}
+
+// stillOpen drops the nodes that cannot hold the least of what is left.
+func (s *solver) stillOpen(open []*standingNode) []*standingNode {
+	var least vec
+	first := true
+	for _, it := range s.items {
+		if it.n == 0 {
+			continue
+		}
+		for d := 0; d < s.nd; d++ {
+			if first || it.req[d] < least[d] {
+				least[d] = it.req[d]
+			}
+		}
+		first = false
+	}
+	if first {
+		return nil
+	}
+	return slices.DeleteFunc(open, func(n *standingNode) bool { return !least.within(&n.free, s.nd) })
+}
+
+func (v *vec) subTimes(o *vec, n int64, nd int) {
+	for d := 0; d < nd; d++ {
+		v[d] -= o[d] * n
+	}
+}
