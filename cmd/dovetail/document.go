@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -109,16 +110,19 @@ func summaryDocument(r *result) summaryJSON {
 		Pods:              s.Pods,
 		Scheduled:         s.Scheduled,
 		NewNodes:          s.NewNodes,
-		PricePerHour:      s.PricePerHour,
-		LowerBoundPerHour: s.LowerBoundPerHour,
-		CPUUtilization:    s.CPUUtilization,
-		MemoryUtilization: s.MemoryUtilization,
+		PricePerHour:      rounded(s.PricePerHour),
+		LowerBoundPerHour: rounded(s.LowerBoundPerHour),
+		CPUUtilization:    rounded(s.CPUUtilization),
+		MemoryUtilization: rounded(s.MemoryUtilization),
 		Currency:          r.currency,
 		Estimates:         s.Estimates,
 		SolveSeconds:      s.SolveSeconds,
 		AllocatedBytes:    r.allocated,
 	}
 }
+
+// rounded takes the noise of binary fractions out of a sum.
+func rounded(x float64) float64 { return math.Round(x*1e9) / 1e9 }
 
 // quantities writes amounts as Kubernetes quantities.
 func quantities(r cluster.Resources) map[string]string {
