@@ -84,7 +84,7 @@ func amountOf(name string, q resource.Quantity) (amount int64, problem string) {
 		scale = resource.Milli
 		limit = *resource.NewMilliQuantity(math.MaxInt64, resource.DecimalSI)
 	}
-	if q.Cmp(limit) > 0 {
+	if q.Cmp(limit) >= 0 { // what is larger has been cut to the limit on reading
 		return 0, `"` + q.String() + `" is more than can be counted; the most is ` + limit.String()
 	}
 	return q.ScaledValue(scale), ""
