@@ -51,52 +51,48 @@ type buffer struct {
 
 // addBuffer keeps a capacity buffer.
 func (acc *coreAccumulator) addBuffer(o *Object, rep *reporter) {
-	before := rep.count()
 	var from bufferObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	b := buffer{object: *o, spec: from.Spec}
 	b.object.Raw = nil
-	b.check(rep)
-	c := conversion{rep: rep}
+	b.check(&c)
 	b.limits = c.amounts("spec.limits", from.Spec.Limits, isContainerResource)
 	if s := from.Spec.ProvisioningStrategy; s != nil && *s != "" && *s != activeCapacity {
-		rep.warn("spec.provisioningStrategy", *s+" is another provisioner's, so the buffer is passed over; only "+activeCapacity+" is planned")
+		c.odd("spec.provisioningStrategy", "%s is another provisioner's, so the buffer is passed over; only %s is planned", *s, activeCapacity)
 		return
 	}
-	if rep.count() == before {
+	if c.clean() {
 		acc.buffers = append(acc.buffers, b)
 	}
 }
 
 // check refuses a buffer whose size or shape is not defined.
-func (b *buffer) check(rep *reporter) {
+func (b *buffer) check(c *conversion) {
 	s := &b.spec
 	switch {
 	case s.PodTemplateRef == nil && s.ScalableRef == nil:
-		rep.add("spec", "needs podTemplateRef or scalableRef, which say what its pods look like")
+		c.bad("spec", "needs podTemplateRef or scalableRef, which say what its pods look like")
 	case s.PodTemplateRef != nil && s.ScalableRef != nil:
-		rep.add("spec", "has both podTemplateRef and scalableRef; keep one of the two")
+		c.bad("spec", "has both podTemplateRef and scalableRef; keep one of the two")
 	case s.PodTemplateRef != nil && s.Replicas == nil && len(s.Limits) == 0:
-		rep.add("spec.replicas", "is missing; a buffer with podTemplateRef needs replicas or limits, which say how large it is")
+		c.bad("spec.replicas", "is missing; a buffer with podTemplateRef needs replicas or limits, which say how large it is")
 	case s.ScalableRef != nil && s.Replicas == nil && s.Percentage == nil && len(s.Limits) == 0:
-		rep.add("spec.percentage", "is missing; a buffer needs replicas, percentage or limits, which say how large it is")
+		c.bad("spec.percentage", "is missing; a buffer needs replicas, percentage or limits, which say how large it is")
 	}
 	if s.PodTemplateRef != nil && s.PodTemplateRef.Name == "" {
-		rep.add("spec.podTemplateRef.name", "names no PodTemplate")
+		c.bad("spec.podTemplateRef.name", "names no PodTemplate")
 	}
 	if r := s.ScalableRef; r != nil && r.Name == "" {
-		rep.add("spec.scalableRef.name", "names no object")
+		c.bad("spec.scalableRef.name", "names no object")
 	}
 	if r := s.ScalableRef; r != nil && r.Kind == "" {
-		rep.add("spec.scalableRef.kind", "names no kind; write one such as Deployment")
+		c.bad("spec.scalableRef.kind", "names no kind; write one such as Deployment")
 	}
 	if s.Replicas != nil && *s.Replicas < 0 {
-		rep.addf("spec.replicas", "%d is negative; use 0 or more", *s.Replicas)
+		c.bad("spec.replicas", "%d is negative; use 0 or more", *s.Replicas)
 	}
 	if s.Percentage != nil && *s.Percentage < 0 {
-		rep.addf("spec.percentage", "%d is negative; use 0 or more", *s.Percentage)
+		c.bad("spec.percentage", "%d is negative; use 0 or more", *s.Percentage)
 	}
 }
 
@@ -109,7 +105,7 @@ func fillBuffers(acc *coreAccumulator, r *resolver, pods []cluster.Pod, rep *rep
 	for i := range acc.workloads {
 		scalables[acc.workloads[i].key()] = &acc.workloads[i]
 	}
-	total := int64(0)
+	total, most := int64(0), acc.mostPods()
 	for i := range acc.buffers {
 		b := &acc.buffers[i]
 		rep.at(&b.object)
@@ -123,8 +119,8 @@ func fillBuffers(acc *coreAccumulator, r *resolver, pods []cluster.Pod, rep *rep
 		proto.Volumes = slices.Clone(proto.Volumes)
 		r.resolve(&proto, &refs)
 		n := b.size(w, proto.Requests, rep)
-		if total += n; total > maxExpanded {
-			rep.addf("spec", "%d pods here make more than %d in all buffers; lower replicas or limits", n, maxExpanded)
+		if total += n; total > most {
+			rep.addf("spec", "%d pods here make more than %d in all buffers; lower replicas or limits", n, most)
 			return pods
 		}
 		pods = slices.Grow(pods, int(n))

@@ -104,7 +104,7 @@ func TestBuffersRefused(t *testing.T) {
 		{"a negative share", "scalableRef: {kind: Deployment, name: b}\npercentage: -1", "spec.percentage", "-1 is negative"},
 		{"a negative limit", "podTemplateRef: {name: a}\nlimits: {cpu: -1}", "spec.limits.cpu", "is negative"},
 		{"a template without a name", "podTemplateRef: {}\nreplicas: 1", "spec.podTemplateRef.name", "names no PodTemplate"},
-		{"an unknown field", "podTemplateReference: {name: a}\nreplicas: 1", "spec.podTemplateReference", `did you mean "podTemplateRef"?`},
+		{"an unknown field", "podTemplateRef: {name: a}\nreplica: 1\nlimits: {cpu: 1}", "spec.replica", `did you mean "replicas"?`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

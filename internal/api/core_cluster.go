@@ -26,11 +26,8 @@ type nodeStatus struct {
 // addNode keeps a node. One that was written by hand has no conditions and is
 // taken for ready, and what it can allocate defaults to its capacity.
 func (acc *coreAccumulator) addNode(o *Object, rep *reporter) {
-	before := rep.count()
 	var from nodeObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	m, status := &from.Metadata, &from.Status
 	node := cluster.Node{
 		Name: o.Name, UID: m.UID,
@@ -51,10 +48,9 @@ func (acc *coreAccumulator) addNode(o *Object, rep *reporter) {
 	if ready := findCondition(status.Conditions, string(corev1.NodeReady)); ready != nil {
 		node.Ready = ready.Status == string(corev1.ConditionTrue)
 	}
-	c := conversion{rep: rep}
 	c.in("spec")
 	c.taints(node.Taints)
-	if rep.count() == before {
+	if c.clean() {
 		acc.nodes = append(acc.nodes, node)
 	}
 }
@@ -84,7 +80,8 @@ type namespaceObject struct {
 // server sets.
 func (acc *coreAccumulator) addNamespace(o *Object, rep *reporter) {
 	var from namespaceObject
-	if !decodeStrict(o.Raw, &from, rep) {
+	c := read(o, &from, &from.Metadata, rep)
+	if !c.clean() {
 		return
 	}
 	labels := from.Metadata.Labels
@@ -113,7 +110,8 @@ type priorityClassObject struct {
 // addPriorityClass keeps a priority class.
 func (acc *coreAccumulator) addPriorityClass(o *Object, rep *reporter) {
 	var from priorityClassObject
-	if !decodeStrict(o.Raw, &from, rep) {
+	c := read(o, &from, &from.Metadata, rep)
+	if !c.clean() {
 		return
 	}
 	if acc.priorityClasses == nil {
@@ -139,13 +137,9 @@ type runtimeClassObject struct {
 
 // addRuntimeClass keeps a runtime class.
 func (acc *coreAccumulator) addRuntimeClass(o *Object, rep *reporter) {
-	before := rep.count()
 	var from runtimeClassObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	var class runtimeClass
-	c := conversion{rep: rep}
 	if from.Overhead != nil {
 		class.overhead = c.amounts("overhead.podFixed", from.Overhead.PodFixed, isContainerResource)
 	}
@@ -155,7 +149,7 @@ func (acc *coreAccumulator) addRuntimeClass(o *Object, rep *reporter) {
 		class.nodeSelector = c.currentSelector(from.Scheduling.NodeSelector)
 		class.tolerations = c.tolerations(from.Scheduling.Tolerations)
 	}
-	if rep.count() > before {
+	if !c.clean() {
 		return
 	}
 	if acc.runtimeClasses == nil {
@@ -186,12 +180,8 @@ type podBudget struct {
 
 // addPDB keeps a pod disruption budget.
 func (acc *coreAccumulator) addPDB(o *Object, rep *reporter) {
-	before := rep.count()
 	var from pdbObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
-	c := conversion{rep: rep}
+	c := read(o, &from, &from.Metadata, rep)
 	c.in("spec")
 	c.labelSelector("selector", from.Spec.Selector)
 	c.shareOfPods("minAvailable", from.Spec.MinAvailable)
@@ -199,7 +189,7 @@ func (acc *coreAccumulator) addPDB(o *Object, rep *reporter) {
 	if from.Spec.MinAvailable != nil && from.Spec.MaxUnavailable != nil {
 		c.bad("maxUnavailable", "minAvailable is set too; keep one of the two")
 	}
-	if rep.count() > before {
+	if !c.clean() {
 		return
 	}
 	b := podBudget{

@@ -18,8 +18,40 @@ import (
 // allocated for the paths of those.
 type conversion struct {
 	rep      *reporter
+	first    int // of the object's own errors in rep
+	before   int // how many errors there were before it
 	path     []step
 	problems []string
+}
+
+// read decodes an object strictly and begins its conversion. A conversion goes
+// on after mistakes, so that all of them are reported at once; whoever keeps
+// its result asks clean first.
+func read(o *Object, into any, m *coreMeta, rep *reporter) conversion {
+	c := conversion{rep: rep, first: len(rep.errors), before: rep.count()}
+	decodeStrict(o.Raw, into, rep)
+	c.identity(o, m)
+	return c
+}
+
+// clean tells whether nothing was found wrong with the object.
+func (c *conversion) clean() bool { return c.rep.count() == c.before }
+
+// identity checks the name of an object. One that leaves its name to the API
+// server gets a name here that is the same each time.
+func (c *conversion) identity(o *Object, m *coreMeta) {
+	if o.Name == "" && m.GenerateName != "" {
+		o.Name = m.GenerateName + letters(hashOf(string(o.Raw)), 5)
+	}
+	switch {
+	case o.Name == "":
+		c.bad("metadata.name", "is missing; give the object a name")
+	case !isSubdomain(o.Name):
+		c.bad("metadata.name", "%q is not a name; write lower-case letters, digits, - and ., at most 253, with a letter or digit at both ends", o.Name)
+	}
+	if o.Namespace != "" && (len(o.Namespace) > 63 || !isDNSLabel(o.Namespace)) {
+		c.bad("metadata.namespace", "%q is not the name of a namespace; write lower-case letters, digits and -, at most 63, with a letter or digit at both ends", o.Namespace)
+	}
 }
 
 // step is a step of a field path: a field, or an element of a list where name
@@ -64,9 +96,16 @@ func (c *conversion) where(rel string) string {
 	return field(path, rel)
 }
 
-// bad reports an error.
+// bad reports an error, unless decoding has found fault with the same field
+// before: a value of the wrong type is not also one that is missing.
 func (c *conversion) bad(rel, format string, args ...any) {
-	c.rep.addf(c.where(rel), format, args...)
+	path := c.where(rel)
+	for i := c.first; i < len(c.rep.errors); i++ {
+		if c.rep.errors[i].Path == path {
+			return
+		}
+	}
+	c.rep.addf(path, format, args...)
 }
 
 // odd reports a warning.

@@ -32,15 +32,11 @@ type resourceClaimStatus struct {
 
 // addResourceClaim keeps a claim for devices.
 func (acc *coreAccumulator) addResourceClaim(o *Object, rep *reporter) {
-	before := rep.count()
 	var from resourceClaimObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
-	c := conversion{rep: rep}
+	c := read(o, &from, &from.Metadata, rep)
 	claim := c.deviceClaim("spec.devices", &from.Spec.Devices)
 	claim.allocated = from.Status.Allocation != nil
-	if rep.count() > before {
+	if !c.clean() {
 		return
 	}
 	if acc.claims == nil {
@@ -57,14 +53,10 @@ type resourceClaimTemplateObject struct {
 
 // addResourceClaimTemplate keeps a template of claims.
 func (acc *coreAccumulator) addResourceClaimTemplate(o *Object, rep *reporter) {
-	before := rep.count()
 	var from resourceClaimTemplateObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
-	c := conversion{rep: rep}
+	c := read(o, &from, &from.Metadata, rep)
 	claim := c.deviceClaim("spec.spec.devices", &from.Spec.Spec.Devices)
-	if rep.count() > before {
+	if !c.clean() {
 		return
 	}
 	if acc.claimTemplates == nil {

@@ -38,6 +38,7 @@ var coreKinds = map[string]bool{
 // The zero value is empty and ready to use.
 type coreAccumulator struct {
 	path []step // room for paths, from pod to pod
+	most int64  // pods that workloads may be expanded into; 0 means maxExpanded
 
 	pods    []cluster.Pod
 	pending []pendingPod // of pods that refer to other objects
@@ -117,15 +118,12 @@ func convertCore(o Object, rep *reporter, acc *coreAccumulator) {
 
 // addPod converts a pod and keeps it.
 func (acc *coreAccumulator) addPod(o *Object, rep *reporter) {
-	before := rep.count()
 	var from podObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
-	c := conversion{rep: rep, path: acc.path[:0]}
+	c := read(o, &from, &from.Metadata, rep)
+	c.path = acc.path[:0]
 	pod, refs := c.pod(o, &from)
 	acc.path = c.path
-	if rep.count() > before {
+	if !c.clean() {
 		return
 	}
 	if !refs.empty() {

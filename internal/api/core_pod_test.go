@@ -279,12 +279,48 @@ func TestPodLabelsRefused(t *testing.T) {
 
 func TestAllMistakesOfAPodAtOnce(t *testing.T) {
 	_, rep := readCore(t, podYAML("p", `
-containers: [{name: c, resources: {requests: {cpu: -1}}}]
+containers: [{name: c, imige: i, resources: {requests: {cpu: -1}}}]
 tolerations: [{effect: Never, operator: Exists}]
-topologySpreadConstraints: [{maxSkew: 0, topologyKey: "", whenUnsatisfiable: DoNotSchedule}]
+topologySpreadConstraints: [{maxSkew: "1", topologyKey: "", whenUnsatisfiable: DoNotSchedule}]
 `))
-	if len(rep.errors) != 4 {
-		t.Errorf("errors: %q, want 4", messages(rep))
+	var paths []string
+	for _, e := range rep.errors {
+		paths = append(paths, e.Path)
+	}
+	want := []string{
+		"spec.containers[0].imige",
+		"spec.topologySpreadConstraints[0].maxSkew", // of the wrong type, and not also too small
+		"spec.containers[0].resources.requests.cpu",
+		"spec.tolerations[0].effect",
+		"spec.topologySpreadConstraints[0].topologyKey",
+	}
+	if diff := cmp.Diff(want, paths); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNamesOfObjects(t *testing.T) {
+	cases := []struct{ name, metadata, path string }{
+		{"none", "{}", "metadata.name"},
+		{"of capitals", "{name: Web}", "metadata.name"},
+		{"too long", "{name: " + strings.Repeat("a", 254) + "}", "metadata.name"},
+		{"a bad namespace", "{name: web, namespace: a.b}", "metadata.namespace"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, rep := readCore(t, "apiVersion: v1\nkind: Pod\nmetadata: "+c.metadata+"\nspec: {containers: [{name: c}]}\n")
+			if len(rep.errors) != 1 || rep.errors[0].Path != c.path {
+				t.Errorf("errors %q, want one at %s", messages(rep), c.path)
+			}
+		})
+	}
+}
+
+func TestGeneratedName(t *testing.T) {
+	const doc = "apiVersion: v1\nkind: Pod\nmetadata: {generateName: web-}\nspec: {containers: [{name: c}]}\n"
+	a, b := onlyPod(t, mustReadCore(t, doc)), onlyPod(t, mustReadCore(t, doc))
+	if !strings.HasPrefix(a.Name, "web-") || len(a.Name) != len("web-")+5 || a.Name != b.Name {
+		t.Errorf("names %q and %q", a.Name, b.Name)
 	}
 }
 

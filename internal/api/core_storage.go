@@ -36,9 +36,7 @@ const (
 // phase: it will be pending.
 func (acc *coreAccumulator) addPVC(o *Object, rep *reporter) {
 	var from pvcObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	pvc := cluster.PVC{
 		Namespace: o.Namespace, Name: o.Name,
 		StorageClass: from.Spec.StorageClassName,
@@ -54,7 +52,9 @@ func (acc *coreAccumulator) addPVC(o *Object, rep *reporter) {
 	if class, ok := from.Metadata.Annotations[annotationBetaStorageClass]; ok && pvc.StorageClass == nil {
 		pvc.StorageClass = &class
 	}
-	acc.pvcs = append(acc.pvcs, pvc)
+	if c.clean() {
+		acc.pvcs = append(acc.pvcs, pvc)
+	}
 }
 
 type pvObject struct {
@@ -67,9 +67,7 @@ type pvObject struct {
 // addPV keeps a persistent volume.
 func (acc *coreAccumulator) addPV(o *Object, rep *reporter) {
 	var from pvObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	pv := cluster.PV{Name: o.Name, StorageClass: from.Spec.StorageClassName}
 	if class, ok := from.Metadata.Annotations[annotationBetaStorageClass]; ok && pv.StorageClass == "" {
 		pv.StorageClass = class
@@ -87,7 +85,9 @@ func (acc *coreAccumulator) addPV(o *Object, rep *reporter) {
 	if pv.NodeAffinity == nil {
 		pv.NodeAffinity = affinityOfLabels(from.Metadata.Labels)
 	}
-	acc.pvs = append(acc.pvs, pv)
+	if c.clean() {
+		acc.pvs = append(acc.pvs, pv)
+	}
 }
 
 // normalTerms gives the labels of a volume's node affinity their current names,
@@ -147,18 +147,15 @@ type storageClassObject struct {
 
 // addStorageClass keeps a storage class.
 func (acc *coreAccumulator) addStorageClass(o *Object, rep *reporter) {
-	before := rep.count()
 	var from storageClassObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	class := cluster.StorageClass{
 		Name: o.Name, Provisioner: from.Provisioner, AllowedTopologies: from.AllowedTopologies,
 		Default: from.Metadata.Annotations[annotationDefaultClass] == "true" ||
 			from.Metadata.Annotations[annotationBetaDefaultClass] == "true",
 	}
 	if from.Provisioner == "" {
-		rep.add("provisioner", "names no provisioner; write one, such as "+ebsDriver)
+		c.bad("provisioner", "names no provisioner; write one, such as %s", ebsDriver)
 	}
 	if m := from.VolumeBindingMode; m != nil {
 		switch *m {
@@ -166,12 +163,11 @@ func (acc *coreAccumulator) addStorageClass(o *Object, rep *reporter) {
 			class.WaitForConsumer = true
 		case storagev1.VolumeBindingImmediate:
 		default:
-			rep.addf("volumeBindingMode", "%q is not allowed; use Immediate or WaitForFirstConsumer", *m)
+			c.bad("volumeBindingMode", "%q is not allowed; use Immediate or WaitForFirstConsumer", *m)
 		}
 	}
-	c := conversion{rep: rep}
 	c.allowedTopologies(class.AllowedTopologies)
-	if rep.count() == before {
+	if c.clean() {
 		acc.storageClasses = append(acc.storageClasses, class)
 	}
 }
@@ -201,9 +197,7 @@ type csiNodeObject struct {
 // addCSINode keeps how many volumes each driver attaches to a node.
 func (acc *coreAccumulator) addCSINode(o *Object, rep *reporter) {
 	var from csiNodeObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	limits := make(map[string]int64, len(from.Spec.Drivers))
 	for i := range from.Spec.Drivers {
 		d := &from.Spec.Drivers[i]
@@ -211,7 +205,7 @@ func (acc *coreAccumulator) addCSINode(o *Object, rep *reporter) {
 			limits[d.Name] = int64(*d.Allocatable.Count)
 		}
 	}
-	if len(limits) == 0 {
+	if len(limits) == 0 || !c.clean() {
 		return
 	}
 	if acc.csiLimits == nil {

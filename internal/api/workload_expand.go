@@ -12,9 +12,18 @@ import (
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
 
-// maxExpanded is how many pods an input may be expanded into. More is a slip of
-// the keyboard, or a file that would fill the memory.
+// maxExpanded is how many pods an input may be expanded into, and how many its
+// buffers may have. More is a slip of the keyboard, or a file that would fill
+// the memory.
 const maxExpanded = 1_000_000
+
+// mostPods is maxExpanded, unless a test wants less.
+func (acc *coreAccumulator) mostPods() int64 {
+	if acc.most > 0 {
+		return acc.most
+	}
+	return maxExpanded
+}
 
 // expand appends the pods of the workloads whose pods are not in the input.
 func expand(acc *coreAccumulator, r *resolver, pods []cluster.Pod, rep *reporter) []cluster.Pod {
@@ -23,15 +32,15 @@ func expand(acc *coreAccumulator, r *resolver, pods []cluster.Pod, rep *reporter
 	}
 	present := findPresent(acc, pods)
 	var due []*workload
-	total := int64(0)
+	total, most := int64(0), acc.mostPods()
 	for i := range acc.workloads {
 		w := &acc.workloads[i]
 		if w.replicas == 0 || present[w.key()] {
 			continue
 		}
-		if total+w.replicas > maxExpanded {
+		if total+w.replicas > most {
 			rep.at(&w.object)
-			rep.addf(w.path, "%d pods here make more than %d in all, which is as many as one plan takes; lower it, or split the input", w.replicas, maxExpanded)
+			rep.addf(w.path, "%d pods here make more than %d in all, which is as many as one plan takes; lower it, or split the input", w.replicas, most)
 			continue
 		}
 		total += w.replicas

@@ -60,9 +60,9 @@ func (w *workload) key() workloadKey {
 
 type workloadKey struct{ kind, namespace, name string }
 
-// templateOf converts a pod template. The labels are those that the controller
+// template converts the pod template in a field. The labels are those that the controller
 // adds to the template's own.
-func templateOf(o *Object, t *corev1.PodTemplateSpec, labels map[string]string, path string, rep *reporter) workload {
+func (c *conversion) template(o *Object, path string, t *corev1.PodTemplateSpec, labels map[string]string) workload {
 	w := workload{object: *o}
 	w.object.Raw = nil
 	all := t.Labels
@@ -75,8 +75,7 @@ func templateOf(o *Object, t *corev1.PodTemplateSpec, labels map[string]string, 
 			all[k] = v
 		}
 	}
-	c := conversion{rep: rep}
-	c.in(path)
+	defer c.back(c.in(path))
 	c.checkLabels("metadata.labels", t.Labels)
 	raw := ownSelectors{affinity: t.Spec.Affinity, spread: t.Spec.TopologySpreadConstraints}
 	w.pod, w.refs = c.podSpec("spec", &t.Spec, &podStatus{}, all)
@@ -104,17 +103,14 @@ type deploymentObject struct {
 // addDeployment keeps a Deployment. Its pods belong to the ReplicaSet of its
 // template, which carries a hash of it.
 func (acc *coreAccumulator) addDeployment(o *Object, rep *reporter) {
-	before := rep.count()
 	var from deploymentObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	hash := templateHash(&from.Spec.Template)
-	w := templateOf(o, &from.Spec.Template, map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: hash}, "spec.template", rep)
-	w.common(&from.Metadata, from.Spec.Selector, rep)
-	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
+	w := c.template(o, "spec.template", &from.Spec.Template, map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: hash})
+	w.common(&from.Metadata, from.Spec.Selector, &c)
+	w.replicas, w.path = c.replicas("spec.replicas", from.Spec.Replicas), "spec.replicas"
 	w.podOwner = cluster.Owner{Kind: "ReplicaSet", Name: o.Name + "-" + hash}
-	acc.keep(w, before, rep)
+	acc.keep(w, &c)
 }
 
 type replicaSetObject struct {
@@ -126,15 +122,12 @@ type replicaSetObject struct {
 
 // addReplicaSet keeps a ReplicaSet.
 func (acc *coreAccumulator) addReplicaSet(o *Object, rep *reporter) {
-	before := rep.count()
 	var from replicaSetObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
-	w := templateOf(o, &from.Spec.Template, nil, "spec.template", rep)
-	w.common(&from.Metadata, from.Spec.Selector, rep)
-	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
-	acc.keep(w, before, rep)
+	c := read(o, &from, &from.Metadata, rep)
+	w := c.template(o, "spec.template", &from.Spec.Template, nil)
+	w.common(&from.Metadata, from.Spec.Selector, &c)
+	w.replicas, w.path = c.replicas("spec.replicas", from.Spec.Replicas), "spec.replicas"
+	acc.keep(w, &c)
 }
 
 type statefulSetObject struct {
@@ -169,24 +162,21 @@ type statefulSetClaim struct {
 
 // addStatefulSet keeps a StatefulSet.
 func (acc *coreAccumulator) addStatefulSet(o *Object, rep *reporter) {
-	before := rep.count()
 	var from statefulSetObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	hash := templateHash(&from.Spec.Template)
-	w := templateOf(o, withoutClaimed(&from.Spec), map[string]string{appsv1.ControllerRevisionHashLabelKey: o.Name + "-" + hash}, "spec.template", rep)
-	w.common(&from.Metadata, from.Spec.Selector, rep)
-	w.replicas, w.path = replicasOf(from.Spec.Replicas, "spec.replicas", rep), "spec.replicas"
+	w := c.template(o, "spec.template", withoutClaimed(&from.Spec), map[string]string{appsv1.ControllerRevisionHashLabelKey: o.Name + "-" + hash})
+	w.common(&from.Metadata, from.Spec.Selector, &c)
+	w.replicas, w.path = c.replicas("spec.replicas", from.Spec.Replicas), "spec.replicas"
 	if from.Spec.Ordinals != nil {
 		if w.start = int64(from.Spec.Ordinals.Start); w.start < 0 {
-			rep.add("spec.ordinals.start", "is negative; use 0 or more")
+			c.bad("spec.ordinals.start", "is negative; use 0 or more")
 		}
 	}
 	for i := range from.Spec.VolumeClaimTemplates {
 		t := &from.Spec.VolumeClaimTemplates[i]
 		if t.Metadata.Name == "" {
-			rep.add(index("spec.volumeClaimTemplates", i)+".metadata.name", "is missing; it is the name of the volume in the pod")
+			c.bad(index("spec.volumeClaimTemplates", i)+".metadata.name", "is missing; it is the name of the volume in the pod")
 			continue
 		}
 		class := t.Spec.StorageClassName
@@ -195,7 +185,7 @@ func (acc *coreAccumulator) addStatefulSet(o *Object, rep *reporter) {
 		}
 		w.claims = append(w.claims, claimTemplate{name: t.Metadata.Name, class: class})
 	}
-	acc.keep(w, before, rep)
+	acc.keep(w, &c)
 }
 
 // withoutClaimed is the pod template without the volumes that a claim template
@@ -239,24 +229,21 @@ func (s *jobStatus) ended() bool {
 
 // addJob keeps a Job.
 func (acc *coreAccumulator) addJob(o *Object, rep *reporter) {
-	before := rep.count()
 	var from jobObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
-	w := jobWorkload(o, o.Name, &from.Spec, &from.Status, "spec", rep)
-	w.common(&from.Metadata, from.Spec.Selector, rep)
-	acc.keep(w, before, rep)
+	c := read(o, &from, &from.Metadata, rep)
+	w := c.job(o, "spec", o.Name, &from.Spec, &from.Status)
+	w.common(&from.Metadata, from.Spec.Selector, &c)
+	acc.keep(w, &c)
 }
 
-// jobWorkload converts the spec of a Job: the pods that would run at once.
-func jobWorkload(o *Object, name string, from *batchv1.JobSpec, status *jobStatus, path string, rep *reporter) workload {
-	w := templateOf(o, &from.Template, map[string]string{batchv1.JobNameLabel: name, "job-name": name}, path+".template", rep)
+// job converts the spec of a Job in a field: the pods that would run at once.
+func (c *conversion) job(o *Object, path, name string, from *batchv1.JobSpec, status *jobStatus) workload {
+	w := c.template(o, path+".template", &from.Template, map[string]string{batchv1.JobNameLabel: name, "job-name": name})
 	w.podOwner = cluster.Owner{Kind: "Job", Name: name}
 	w.path = path + ".parallelism"
-	w.replicas = replicasOf(from.Parallelism, w.path, rep)
+	w.replicas = c.replicas(w.path, from.Parallelism)
 	if from.Completions != nil {
-		left := replicasOf(from.Completions, path+".completions", rep) - status.Succeeded
+		left := c.replicas(path+".completions", from.Completions) - status.Succeeded
 		w.replicas = min(w.replicas, max(left, 0))
 	}
 	w.indexed = from.CompletionMode != nil && *from.CompletionMode == batchv1.IndexedCompletion
@@ -275,22 +262,19 @@ type cronJobObject struct {
 
 // addCronJob keeps a CronJob as one run of it.
 func (acc *coreAccumulator) addCronJob(o *Object, rep *reporter) {
-	before := rep.count()
 	var from cronJobObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	if from.Spec.Schedule == "" {
-		rep.add("spec.schedule", "needs a schedule of five cron fields")
+		c.bad("spec.schedule", "needs a schedule of five cron fields")
 	}
 	job := o.Name + "-" + letters(hashOf("CronJob", o.Namespace, o.Name), 8)
-	w := jobWorkload(o, job, &from.Spec.JobTemplate.Spec, &jobStatus{}, "spec.jobTemplate.spec", rep)
-	w.common(&from.Metadata, nil, rep)
+	w := c.job(o, "spec.jobTemplate.spec", job, &from.Spec.JobTemplate.Spec, &jobStatus{})
+	w.common(&from.Metadata, nil, &c)
 	w.run = true
 	if from.Spec.Suspend != nil && *from.Spec.Suspend {
 		w.replicas = 0
 	}
-	acc.keep(w, before, rep)
+	acc.keep(w, &c)
 }
 
 type daemonSetObject struct {
@@ -302,15 +286,12 @@ type daemonSetObject struct {
 
 // addDaemonSet keeps a DaemonSet.
 func (acc *coreAccumulator) addDaemonSet(o *Object, rep *reporter) {
-	before := rep.count()
 	var from daemonSetObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
+	c := read(o, &from, &from.Metadata, rep)
 	hostNetwork := from.Spec.Template.Spec.HostNetwork
-	w := templateOf(o, &from.Spec.Template, nil, "spec.template", rep)
-	w.common(&from.Metadata, from.Spec.Selector, rep)
-	if rep.count() > before {
+	w := c.template(o, "spec.template", &from.Spec.Template, nil)
+	w.common(&from.Metadata, from.Spec.Selector, &c)
+	if !c.clean() {
 		return
 	}
 	w.pod.Tolerations = withTolerations(w.pod.Tolerations, daemonTolerations(hostNetwork))
@@ -325,13 +306,10 @@ type podTemplateObject struct {
 
 // addPodTemplate keeps a PodTemplate, which capacity buffers refer to.
 func (acc *coreAccumulator) addPodTemplate(o *Object, rep *reporter) {
-	before := rep.count()
 	var from podTemplateObject
-	if !decodeStrict(o.Raw, &from, rep) {
-		return
-	}
-	w := templateOf(o, &from.Template, nil, "template", rep)
-	if rep.count() > before {
+	c := read(o, &from, &from.Metadata, rep)
+	w := c.template(o, "template", &from.Template, nil)
+	if !c.clean() {
 		return
 	}
 	if acc.templates == nil {
@@ -341,42 +319,40 @@ func (acc *coreAccumulator) addPodTemplate(o *Object, rep *reporter) {
 }
 
 // common sets what every workload has, and checks that it would find its pods.
-func (w *workload) common(m *coreMeta, selector *metav1.LabelSelector, rep *reporter) {
+func (w *workload) common(m *coreMeta, selector *metav1.LabelSelector, c *conversion) {
 	w.owner, w.uid, w.selector = m.owner(), m.UID, selector
 	if w.podOwner.Kind == "" {
 		w.podOwner = cluster.Owner{Kind: w.object.Kind, Name: w.object.Name, UID: w.uid}
 	}
 	if selector == nil {
 		if w.object.Kind != "Job" && w.object.Kind != "CronJob" {
-			rep.warn("spec.selector", "is missing, so the API server refuses the object; repeat the labels of the template in matchLabels")
+			c.odd("spec.selector", "is missing, so the API server refuses the object; repeat the labels of the template in matchLabels")
 		}
 		return
 	}
-	c := conversion{rep: rep}
-	before := rep.count()
 	c.labelSelector("spec.selector", selector)
-	if rep.count() > before || w.object.Kind == "Job" {
+	if !c.clean() || w.object.Kind == "Job" {
 		return // a server adds labels to a Job's template that identify the Job
 	}
 	if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 || !cluster.Matches(selector, w.pod.Labels) {
-		rep.add("spec.selector", "does not match the labels of spec.template.metadata.labels; make the two agree")
+		c.bad("spec.selector", "does not match the labels of spec.template.metadata.labels; make the two agree")
 	}
 }
 
 // keep keeps the workload when reading it has found nothing wrong.
-func (acc *coreAccumulator) keep(w workload, before int, rep *reporter) {
-	if rep.count() == before {
+func (acc *coreAccumulator) keep(w workload, c *conversion) {
+	if c.clean() {
 		acc.workloads = append(acc.workloads, w)
 	}
 }
 
-// replicasOf checks a number of pods; nothing said is one.
-func replicasOf(n *int32, path string, rep *reporter) int64 {
+// replicas checks a number of pods; nothing said is one.
+func (c *conversion) replicas(path string, n *int32) int64 {
 	if n == nil {
 		return 1
 	}
 	if *n < 0 {
-		rep.addf(path, "%d is negative; use 0 or more", *n)
+		c.bad(path, "%d is negative; use 0 or more", *n)
 		return 0
 	}
 	return int64(*n)
