@@ -275,8 +275,12 @@ func (d *decoder) resources(v reflect.Value) bool {
 		}
 		_, twice := m[corev1.ResourceName(name)]
 		d.once(!twice)
-		if m[corev1.ResourceName(name)], ok = d.quantity(d.peek()); !ok {
+		q, valid, ok := d.quantity(d.peek())
+		if !ok {
 			return false
+		}
+		if valid {
+			m[corev1.ResourceName(name)] = q
 		}
 		d.path = d.path[:len(d.path)-1]
 	}
@@ -343,7 +347,7 @@ func (d *decoder) scalar(s *shape, v reflect.Value, c byte) bool {
 	case asFloat:
 		return d.float(v, c)
 	case asQuantity:
-		q, ok := d.quantity(c)
+		q, _, ok := d.quantity(c)
 		*v.Addr().Interface().(*resource.Quantity) = q
 		return ok
 	case asAmount:
@@ -453,32 +457,31 @@ func (d *decoder) float(v reflect.Value, c byte) bool {
 	return true
 }
 
-// quantity decodes a quantity, be it written as a string or as a number.
-func (d *decoder) quantity(c byte) (resource.Quantity, bool) {
+// quantity decodes a quantity, be it written as a string or as a number. It is
+// not valid when it has been reported, or left out as null.
+func (d *decoder) quantity(c byte) (q resource.Quantity, valid, ok bool) {
 	var text string
 	switch {
 	case c == '"':
-		t, ok := d.textValue()
-		if !ok {
-			return resource.Quantity{}, false
+		if text, ok = d.textValue(); !ok {
+			return q, false, false
 		}
-		text = t
 	case startsNumber(c):
 		raw, ok := d.number()
 		if !ok {
-			return resource.Quantity{}, false
+			return q, false, false
 		}
 		text = string(raw)
 	case c == 'n':
-		return resource.Quantity{}, d.word("null")
+		return q, false, d.word("null")
 	default:
-		return resource.Quantity{}, d.mismatch("a quantity")
+		return q, false, d.mismatch("a quantity")
 	}
 	q, problem := parseQuantity(text)
 	if problem != "" {
 		d.wrong(problem)
 	}
-	return q, true
+	return q, problem == "", true
 }
 
 // amount decodes a quantity of a custom resource: text, or a whole number.

@@ -88,7 +88,11 @@ func documents(data []byte, yield func(document) bool) {
 func nextMarker(data []byte) (end, after int) {
 	for from := 0; from < len(data); {
 		if isMarker(data[from:]) {
-			return from, from + 3
+			after = from + 3
+			for after < len(data) && (data[after] == ' ' || data[after] == '\t') {
+				after++
+			}
+			return from, after
 		}
 		i := bytes.IndexByte(data[from:], '\n')
 		if i < 0 {
@@ -139,19 +143,24 @@ func afterComments(text []byte) []byte {
 }
 
 // looksJSON tells whether a document is JSON rather than YAML, which in its flow
-// style begins with the same brackets.
+// style begins with the same brackets: what stands inside of them decides.
 func looksJSON(text []byte) bool {
 	text = afterComments(text)
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return false
 	}
-	s := scanner{data: text, pos: 1}
-	switch c := s.peek(); c {
-	case '"', '{', '[', '}', ']', 0:
-		return true
-	default:
-		return text[0] == '[' && (startsNumber(c) || bytes.HasPrefix(text[s.pos:], []byte("null")))
+	s := scanner{data: text}
+	c, key := s.peek(), false
+	for c == '{' || c == '[' {
+		key = c == '{'
+		s.pos++
+		c = s.peek()
 	}
+	switch c {
+	case '"', '}', ']', 0:
+		return true
+	}
+	return !key && (startsNumber(c) || bytes.HasPrefix(text[s.pos:], []byte("null")))
 }
 
 // position gives the line and the column of an offset, both from 1.

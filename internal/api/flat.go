@@ -116,7 +116,6 @@ func (l *loader) flatNode(o *Object) {
 	if !l.admit(o) {
 		return
 	}
-	l.result.Objects = l.result.Objects[:len(l.result.Objects)-1] // it is not an object of any API
 	labels := map[string]string{}
 	for k, v := range map[string]string{
 		cluster.LabelHostname:     in.Name,

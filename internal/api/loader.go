@@ -92,7 +92,7 @@ func (l *loader) yamlDocument(file string, d document) {
 	}
 	raw, problems := yamlToJSON(d.text, aliasLimit(len(d.text)))
 	if len(problems) > 0 {
-		l.badYAML(o, d.line, problems)
+		l.badYAML(o, d, problems)
 		return
 	}
 	l.value(o, raw, 0)
@@ -101,16 +101,27 @@ func (l *loader) yamlDocument(file string, d document) {
 // aliasLimit is how long the JSON of a YAML document may become.
 func aliasLimit(length int) int { return 8*length + 16<<20 }
 
-// badYAML reports what is wrong with a piece of YAML that begins at a line.
-func (l *loader) badYAML(o Object, line int, problems []yamlProblem) {
+// badYAML reports what is wrong with a document of YAML.
+func (l *loader) badYAML(o Object, d document, problems []yamlProblem) {
 	l.rep.at(&o)
 	for _, p := range problems {
 		message := "is not valid YAML: " + p.message
 		if p.line > 0 {
-			message = "line " + strconv.Itoa(line+p.line-1) + ": " + message
+			message = "line " + strconv.Itoa(d.line+p.line-1) + ": " + message
+			if _, next := indentation(lineAt(d.text, p.line)); next == '\t' {
+				message += "; indent with spaces, not with tabs"
+			}
 		}
 		l.rep.add("", message)
 	}
+}
+
+// lineAt is a line of a text, counted from 1.
+func lineAt(text []byte, line int) []byte {
+	for ; line > 1; line-- {
+		text = text[lineLength(text):]
+	}
+	return text[:lineLength(text)]
 }
 
 // value takes a whole JSON value: an object, a list of objects, or a mistake.

@@ -264,7 +264,11 @@ func checkDisruption(d *Disruption, out *cluster.NodePool, r *reporter) {
 		r.missing(at+".consolidateAfter", "write how long a node must have been quiet before it may be consolidated, such as 0s, 5m or Never")
 	}
 	out.Disruption.ConsolidateAfter = r.duration(at+".consolidateAfter", d.ConsolidateAfter, true)
-	r.oneOf(at+".consolidationPolicy", *d.ConsolidationPolicy, consolidationPolicies...)
+	if *d.ConsolidationPolicy == "WhenUnderutilized" {
+		r.add(at+".consolidationPolicy", "WhenUnderutilized is of an older version; write WhenEmptyOrUnderutilized, which is the same")
+	} else {
+		r.oneOf(at+".consolidationPolicy", *d.ConsolidationPolicy, consolidationPolicies...)
+	}
 	out.Disruption.ConsolidationPolicy = *d.ConsolidationPolicy
 	r.atMost(at+".budgets", len(d.Budgets), maxBudgets)
 	for i := range d.Budgets {

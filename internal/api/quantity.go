@@ -23,7 +23,7 @@ func parseQuantity(text string) (q resource.Quantity, problem string) {
 		return q, strconv.Quote(shorten(text)) + " is more, or less, than can be counted; write it without an exponent"
 	}
 	q, err := resource.ParseQuantity(text)
-	if err == nil {
+	if err == nil && strings.ContainsAny(text, "0123456789") { // a suffix alone would pass for 0
 		return q, ""
 	}
 	problem = strconv.Quote(shorten(text)) + " is not a quantity; write a number and perhaps one of the suffixes m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei"

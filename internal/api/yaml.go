@@ -78,8 +78,6 @@ func mendYAML(message string) string {
 		return "the key " + strconv.Quote(found[2]) + " stands here twice; keep one"
 	}
 	switch {
-	case strings.Contains(message, "cannot start any token") && strings.Contains(message, `'\t'`):
-		message += "; indent with spaces, not with tabs"
 	case strings.Contains(message, "mapping values are not allowed"):
 		message += "; check the indentation, and put a value that holds a colon in quotes"
 	case strings.Contains(message, "did not find expected key"):

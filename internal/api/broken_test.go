@@ -1,0 +1,103 @@
+package api
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestBroken: text that cannot be read is reported with its line, and what
+// stands around it is read all the same.
+func TestBroken(t *testing.T) {
+	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	for i := range 9 {
+		this, last := string(rune('b'+i)), string(rune('a'+i))
+		bomb += this + ": &" + this + " [" + strings.TrimSuffix(strings.Repeat("*"+last+",", 10), ",") + "]\n"
+	}
+	long := "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n"
+	for _, c := range []struct{ name, text, says string }{
+		{"JSON cut off", `{"apiVersion":"v1",`, "line 1, column 20: is not valid JSON: the text ends where a key in double quotes is due"},
+		{"JSON with a comma too many", "{\n \"apiVersion\": \"v1\",\n}", "line 3, column 1: is not valid JSON: a comma stands before '}'"},
+		{"JSON without a comma", "{\"a\":1\n\"b\":2}", `line 2, column 1: is not valid JSON: '"' stands where a comma or '}' is due`},
+		{"JSON without a colon", `{"a" 1}`, "stands where a colon is due"},
+		{"JSON with a bare word", `{"a":yes}`, "'y' stands where a value is due"},
+		{"JSON with a number of another language", `{"a":0x10}`, "stands where a comma or '}' is due"},
+		{"JSON with a number that begins with 0", `{"a":010}`, "a number begins with 0"},
+		{"JSON with a point and nothing after it", `{"a":1.}`, "a digit is due"},
+		{"JSON with an open string", `{"a":"b}`, "a string is not closed"},
+		{"JSON with a broken line", "{\"a\":\"b\nc\"}", "line break or control character"},
+		{"JSON with an unknown escape", `{"a":"\x"}`, "an escape that JSON does not know"},
+		{"JSON with a broken escape", `{"a":"\u12G4"}`, "an escape that JSON does not know"},
+		{"JSON and something after it", namespaceJSON("a") + " x", "'x' stands where a value is due"},
+		{"deep JSON", deep, "nest deeper than 1000"},
+		{"deep YAML", "a: " + deep, "nest deeper than"},
+		{"deep flow style in a kind that is ignored", "apiVersion: v1\nkind: ConfigMap\na: " + deep, "nest deeper than"},
+		{"lists of lists", strings.Repeat("[", 10) + strings.Repeat("]", 10), "lists of lists nest deeper than 8"},
+		{"YAML", "a: b\nc d\n", "is not valid YAML"},
+		{"YAML with an unknown alias", "a: *b\n", "unknown anchor 'b'"},
+		{"YAML with a key twice", "a: 1\nb:\n  c: 1\n  c: 2\n", `line 4: is not valid YAML: the key "c" stands here twice`},
+		{"YAML with one key in two types", "1: a\n'1': b\n", `the key "1" stands twice`},
+		{"YAML with a list as a key", "? [a]\n: b\n", "is not valid YAML"},
+		{"YAML that is no number", "a: .nan\n", "not a number"},
+		{"YAML bomb", bomb, "is not valid YAML"},
+		{"YAML that grows by its aliases", long, "grows by its aliases"},
+		{"not UTF-8", "a: b\nc: \xff\n", "line 2: is not text in UTF-8"},
+		{"a text", "hello", "is a string, not a Kubernetes object"},
+		{"a number", "5", "is a number, not a Kubernetes object"},
+		{"texts in a list", "- a", "is a string, not a Kubernetes object"},
+		{"no kind", "metadata: {name: a}", "is missing"},
+		{"no kind in a List", "apiVersion: v1\nkind: List\nitems: [{metadata: {name: a}}]", "is missing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := Load([]Source{{Name: "f", Data: []byte(c.text)}}, Options{})
+			if len(r.Errors) == 0 || !strings.Contains(r.Errors[0].Message, c.says) {
+				t.Fatalf("want an error that says %q, have %v", c.says, r.Errors)
+			}
+			if c.name == "not UTF-8" {
+				return // it is the whole source that cannot be read
+			}
+			r = Load([]Source{{Name: "f", Data: []byte(namespaceYAML("before") + "---\n" + c.text + "\n---\n" + namespaceYAML("after"))}}, Options{})
+			if len(r.Errors) == 0 || len(r.Snapshot.Namespaces) < 2 {
+				t.Errorf("what stands around it was not read: %v", where(r))
+			}
+		})
+	}
+}
+
+// TestLines: the lines of mistakes count from the beginning of the source.
+func TestLines(t *testing.T) {
+	r := Load([]Source{{Name: "f", Data: []byte("# one\n---\n" + namespaceYAML("a") + "---\n\n{\"a\":\n  x}\n---\na: b: c\n")}}, Options{})
+	if len(r.Errors) != 2 ||
+		!strings.HasPrefix(r.Errors[0].Error(), "f: document 2: line 10, column 3: is not valid JSON") ||
+		!strings.HasPrefix(r.Errors[1].Error(), "f: document 3: line 12: is not valid YAML") {
+		t.Error(r.Errors)
+	}
+}
+
+// TestQuantityMends: what is meant by quantities that people write.
+func TestQuantityMends(t *testing.T) {
+	for in, want := range map[string]string{
+		"100GB": "100G", "100gb": "100G", "100 Gi": "100Gi", "100gi": "100Gi", "2 cores": "2", "500MiB": "500Mi", "2vCPU": "2", "10KB": "10k",
+		"lots": "", "Gi": "", "": "", "1.2.3Gi": "", "--1": "",
+	} {
+		if got := mendQuantity(in); got != want {
+			t.Errorf("mendQuantity(%q) = %q, want %q", in, got, want)
+		}
+		if _, problem := parseQuantity(in); problem == "" || want != "" && !strings.Contains(problem, `"`+want+`"`) {
+			t.Errorf("parseQuantity(%q) says %q", in, problem)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"budgets", "consolidateAfter", "consolidationPolicy", "labels", "limits", "nodeClassRef", "requirements", "weight"}
+	for in, want := range map[string]string{
+		"wieght": "weight", "label": "labels", "Limits": "limits", "LIMITS": "limits", "nodeclassref": "nodeClassRef", "nodeClass": "nodeClassRef",
+		"requirement": "requirements", "requierments": "requirements", "budget": "budgets", "consolidatAfter": "consolidateAfter",
+		"colour": "", "x": "", "": "", "spec": "",
+	} {
+		if got := nearest(in, known); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
