@@ -2,6 +2,7 @@ package naive
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -63,19 +64,41 @@ func (c *checker) checkChoice(n *node) {
 			}
 		}
 	}
+	c.checkListOrder(n)
+}
+
+// checkListOrder holds the list of types against its own order, by the cheapest
+// offering of each that a launch would use: spot that is dearer than the
+// cheapest on-demand choice is dropped before.
+func (c *checker) checkListOrder(n *node) {
+	dear := math.Inf(1)
+	for _, o := range n.options {
+		if o.off.CapacityType == cluster.OnDemand {
+			dear = min(dear, o.off.Price)
+		}
+	}
 	last := 0.0
-	for _, t := range r.InstanceTypes {
-		price := 0.0
+	for _, t := range n.plan.InstanceTypes {
+		least, price := math.Inf(1), math.Inf(1)
 		for _, o := range n.options {
-			if o.typ.Name == t && (price == 0 || o.off.Price < price) {
-				price = o.off.Price
+			if o.typ.Name != t {
+				continue
+			}
+			least = min(least, o.off.Price)
+			if o.off.CapacityType != cluster.Spot || o.off.Price <= dear {
+				price = min(price, o.off.Price)
 			}
 		}
-		if price > 0 && price < last-1e-9 {
-			c.say("%s: its instance types are not in the order of their price: %s", n.title, strings.Join(r.InstanceTypes, " "))
-			break
+		if math.IsInf(price, 1) {
+			price = least
 		}
-		last = max(last, price)
+		if !math.IsInf(price, 1) && price < last-1e-9 {
+			c.say("%s: its instance types are not in the order of their price: %s", n.title, strings.Join(n.plan.InstanceTypes, " "))
+			return
+		}
+		if !math.IsInf(price, 1) {
+			last = price
+		}
 	}
 }
 
@@ -151,21 +174,24 @@ func (c *checker) planned(n *node) []*cluster.Pod {
 	return out
 }
 
-// checkSums adds up what the report says of a node as its cheapest choice.
+// checkSums adds up what the report says of a node as its cheapest choice. The
+// overhead of daemons is known by type: one that runs in some zones only may be
+// counted in all, but none may be forgotten.
 func (c *checker) checkSums(n *node) {
-	var all, daemons cluster.Resources
+	var pods, daemons cluster.Resources
 	for _, p := range n.pods {
-		all = all.Add(p.Requests)
 		if p.Owner.Kind == "DaemonSet" {
 			daemons = daemons.Add(p.Requests)
+		} else {
+			pods = pods.Add(p.Requests)
 		}
 	}
 	for _, k := range []string{cluster.CPU, cluster.Memory} {
-		if got, want := n.plan.Requests.Get(k), all.Get(k); got != want {
-			c.say("%s: requests %d of %s, its pods and daemons add up to %d", n.title, got, k, want)
-		}
-		if got, want := n.plan.Daemons.Get(k), daemons.Get(k); got != want {
+		if got, want := n.plan.Daemons.Get(k), daemons.Get(k); got < want {
 			c.say("%s: daemons request %d of %s, they add up to %d", n.title, got, k, want)
+		}
+		if got, want := n.plan.Requests.Get(k), pods.Get(k)+n.plan.Daemons.Get(k); got != want {
+			c.say("%s: requests %d of %s, its pods and daemons add up to %d", n.title, got, k, want)
 		}
 		if got, want := n.plan.Allocatable.Get(k), n.alloc[k]; got != want {
 			c.say("%s: %d of %s allocatable, its choice has %d", n.title, got, k, want)
