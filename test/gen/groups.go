@@ -28,7 +28,7 @@ func (g *generator) template(i, n int) cluster.Pod {
 	name := fmt.Sprintf("app-%d", i)
 	p := cluster.Pod{
 		Namespace: pick(g, namespaces...),
-		Labels:    map[string]string{"app": name, "tier": pick(g, "web", "db"), "pod-template-hash": pick(g, "1", "2")},
+		Labels:    map[string]string{"app": name, "tier": pick(g, "web", "db"), revision: pick(g, "1", "2")},
 		Owner:     cluster.Owner{Kind: "ReplicaSet", Name: name, UID: "rs-" + name},
 		Phase:     corev1.PodPending, Unschedulable: true, SchedulerName: "default-scheduler",
 		Requests: g.requests(),
@@ -206,10 +206,21 @@ func (g *generator) spread(p *cluster.Pod, n int, when corev1.UnsatisfiableConst
 		s.NodeTaintsPolicy = &v
 	}
 	if s.LabelSelector != nil && g.one(5) {
-		s.MatchLabelKeys = []string{"pod-template-hash"}
+		s.LabelSelector = ofRevision(s.LabelSelector, p, metav1.LabelSelectorOpIn)
 	}
 	return s
 }
+
+// ofRevision narrows a selector to the pods of the workload's own revision, or to
+// those of others: what matchLabelKeys and mismatchLabelKeys have become by the
+// time that a pod is in a snapshot.
+func ofRevision(s *metav1.LabelSelector, p *cluster.Pod, op metav1.LabelSelectorOperator) *metav1.LabelSelector {
+	s = s.DeepCopy()
+	s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{Key: revision, Operator: op, Values: []string{p.Labels[revision]}})
+	return s
+}
+
+const revision = "pod-template-hash"
 
 func (g *generator) term(p *cluster.Pod, n int) corev1.PodAffinityTerm {
 	t := corev1.PodAffinityTerm{TopologyKey: g.topologyKey(), LabelSelector: g.selector(p, n)}
@@ -225,11 +236,7 @@ func (g *generator) term(p *cluster.Pod, n int) corev1.PodAffinityTerm {
 		}
 	}
 	if t.LabelSelector != nil && g.one(8) {
-		if g.one(2) {
-			t.MatchLabelKeys = []string{"pod-template-hash"}
-		} else {
-			t.MismatchLabelKeys = []string{"pod-template-hash"}
-		}
+		t.LabelSelector = ofRevision(t.LabelSelector, p, pick(g, metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn))
 	}
 	return t
 }
