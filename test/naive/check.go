@@ -28,8 +28,8 @@ func Check(snap *cluster.Snapshot, types Types, report plan.Report) []string {
 	c.checkPods()
 	c.checkNewNodes()
 	c.checkStanding()
-	c.checkJointly()
-	if len(c.found) == 0 { // else what was found is in its way too
+	if len(c.found) == 0 { // else what was found would be found again
+		c.checkJointly()
 		c.checkOrder()
 	}
 	c.checkLimits()
