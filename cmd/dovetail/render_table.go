@@ -20,8 +20,10 @@ const (
 	maxStanding  = 10
 	maxGroups    = 12
 	maxGroupPods = 4
-	barWidth     = 8
 )
+
+// barWidths are the widths of a bar to try, the last of which is none.
+var barWidths = []int{8, 5, 0}
 
 const hoursPerMonth = 730
 
@@ -90,14 +92,7 @@ func (p *page) newNodes(nodes []plan.NewNode) {
 	if !p.wide {
 		shown = rows[:min(len(rows), maxNodeRows)]
 	}
-	t := p.nodeTable(shown, barWidth)
-	if p.width > 0 && t.width() > p.width {
-		t = p.nodeTable(shown, 0)
-	}
-	if p.width > 0 && t.width() > p.width {
-		t.drop("CHOICES")
-	}
-	t.write(&p.Builder, p.colour)
+	p.fittingTable(shown).write(&p.Builder, p.colour)
 	if rest := rows[len(shown):]; len(rest) > 0 {
 		n, price := 0, 0.0
 		for _, r := range rest {
@@ -106,6 +101,19 @@ func (p *page) newNodes(nodes []plan.NewNode) {
 		}
 		p.more("%s more for %s an hour (-o wide lists every node)", count(n, "node"), p.money(price))
 	}
+}
+
+// fittingTable makes a table of nodes as rich as the terminal is wide.
+func (p *page) fittingTable(rows []nodeRow) *table {
+	var t *table
+	for _, bars := range barWidths {
+		t = p.nodeTable(rows, bars)
+		if p.width == 0 || t.width() <= p.width {
+			return t
+		}
+	}
+	t.drop("CHOICES")
+	return t
 }
 
 // nodeRows groups nodes that look alike, the group that costs most first; or
