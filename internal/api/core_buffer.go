@@ -52,7 +52,7 @@ type buffer struct {
 // addBuffer keeps a capacity buffer.
 func (acc *coreAccumulator) addBuffer(o *Object, rep *reporter) {
 	var from bufferObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	b := buffer{object: *o, spec: from.Spec}
 	b.object.Raw = nil
 	b.check(&c)

@@ -27,7 +27,7 @@ type nodeStatus struct {
 // taken for ready, and what it can allocate defaults to its capacity.
 func (acc *coreAccumulator) addNode(o *Object, rep *reporter) {
 	var from nodeObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	m, status := &from.Metadata, &from.Status
 	node := cluster.Node{
 		Name: o.Name, UID: m.UID,
@@ -80,7 +80,7 @@ type namespaceObject struct {
 // server sets.
 func (acc *coreAccumulator) addNamespace(o *Object, rep *reporter) {
 	var from namespaceObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	if !c.clean() {
 		return
 	}
@@ -110,7 +110,7 @@ type priorityClassObject struct {
 // addPriorityClass keeps a priority class.
 func (acc *coreAccumulator) addPriorityClass(o *Object, rep *reporter) {
 	var from priorityClassObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	if !c.clean() {
 		return
 	}
@@ -138,7 +138,7 @@ type runtimeClassObject struct {
 // addRuntimeClass keeps a runtime class.
 func (acc *coreAccumulator) addRuntimeClass(o *Object, rep *reporter) {
 	var from runtimeClassObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	var class runtimeClass
 	if from.Overhead != nil {
 		class.overhead = c.amounts("overhead.podFixed", from.Overhead.PodFixed, isContainerResource)
@@ -181,7 +181,7 @@ type podBudget struct {
 // addPDB keeps a pod disruption budget.
 func (acc *coreAccumulator) addPDB(o *Object, rep *reporter) {
 	var from pdbObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	c.in("spec")
 	c.labelSelector("selector", from.Spec.Selector)
 	c.shareOfPods("minAvailable", from.Spec.MinAvailable)

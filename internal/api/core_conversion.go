@@ -27,22 +27,33 @@ type conversion struct {
 // read decodes an object strictly and begins its conversion. A conversion goes
 // on after mistakes, so that all of them are reported at once; whoever keeps
 // its result asks clean first.
-func read(o *Object, into any, m *coreMeta, rep *reporter) conversion {
+func (acc *coreAccumulator) read(o *Object, into any, m *coreMeta, rep *reporter) conversion {
 	c := conversion{rep: rep, first: len(rep.errors), before: rep.count()}
 	decodeStrict(o.Raw, into, rep)
-	c.identity(o, m)
+	if o.Name == "" && m.GenerateName != "" {
+		o.Name = m.GenerateName + acc.suffix(o.Raw)
+	}
+	c.identity(o)
 	return c
+}
+
+// suffix ends the name of an object that leaves its name to the API server. It
+// is the same in each run, wherever in the input the object stands.
+func (acc *coreAccumulator) suffix(raw []byte) string {
+	if acc.generated == nil {
+		acc.generated = make(map[uint64]uint64)
+	}
+	h := hashOf(string(raw))
+	n := acc.generated[h]
+	acc.generated[h]++
+	return letters(h+n*0x9e3779b97f4a7c15, 5)
 }
 
 // clean tells whether nothing was found wrong with the object.
 func (c *conversion) clean() bool { return c.rep.count() == c.before }
 
-// identity checks the name of an object. One that leaves its name to the API
-// server gets a name here that is the same each time.
-func (c *conversion) identity(o *Object, m *coreMeta) {
-	if o.Name == "" && m.GenerateName != "" {
-		o.Name = m.GenerateName + letters(hashOf(string(o.Raw)), 5)
-	}
+// identity checks the name of an object.
+func (c *conversion) identity(o *Object) {
 	switch {
 	case o.Name == "":
 		c.bad("metadata.name", "is missing; give the object a name")

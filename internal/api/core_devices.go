@@ -33,7 +33,7 @@ type resourceClaimStatus struct {
 // addResourceClaim keeps a claim for devices.
 func (acc *coreAccumulator) addResourceClaim(o *Object, rep *reporter) {
 	var from resourceClaimObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	claim := c.deviceClaim("spec.devices", &from.Spec.Devices)
 	claim.allocated = from.Status.Allocation != nil
 	if !c.clean() {
@@ -54,7 +54,7 @@ type resourceClaimTemplateObject struct {
 // addResourceClaimTemplate keeps a template of claims.
 func (acc *coreAccumulator) addResourceClaimTemplate(o *Object, rep *reporter) {
 	var from resourceClaimTemplateObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	claim := c.deviceClaim("spec.spec.devices", &from.Spec.Spec.Devices)
 	if !c.clean() {
 		return

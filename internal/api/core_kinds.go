@@ -39,6 +39,8 @@ var coreKinds = map[string]bool{
 type coreAccumulator struct {
 	path []step // room for paths, from pod to pod
 	most int64  // pods that workloads may be expanded into; 0 means maxExpanded
+	// generated counts the objects without a name by a hash of their bytes.
+	generated map[uint64]uint64
 
 	pods    []cluster.Pod
 	pending []pendingPod // of pods that refer to other objects
@@ -119,7 +121,7 @@ func convertCore(o Object, rep *reporter, acc *coreAccumulator) {
 // addPod converts a pod and keeps it.
 func (acc *coreAccumulator) addPod(o *Object, rep *reporter) {
 	var from podObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	c.path = acc.path[:0]
 	pod, refs := c.pod(o, &from)
 	acc.path = c.path

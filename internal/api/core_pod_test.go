@@ -110,7 +110,7 @@ func TestHostPorts(t *testing.T) {
 initContainers:
 - {name: s, restartPolicy: Always, ports: [{containerPort: 90, hostPort: 90}]}
 - {name: i, ports: [{containerPort: 91, hostPort: 91}]}
-containers: [{name: c}]`, []cluster.HostPort{{Protocol: "TCP", Port: 90}}},
+containers: [{name: c, ports: [{containerPort: 92, hostPort: 90}]}]`, []cluster.HostPort{{Protocol: "TCP", Port: 90}}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -321,6 +321,10 @@ func TestGeneratedName(t *testing.T) {
 	a, b := onlyPod(t, mustReadCore(t, doc)), onlyPod(t, mustReadCore(t, doc))
 	if !strings.HasPrefix(a.Name, "web-") || len(a.Name) != len("web-")+5 || a.Name != b.Name {
 		t.Errorf("names %q and %q", a.Name, b.Name)
+	}
+	twins := mustReadCore(t, doc, doc).Pods
+	if len(twins) != 2 || twins[0].Name != a.Name || twins[1].Name == a.Name {
+		t.Errorf("twins are called %q", keysOf(twins))
 	}
 }
 

@@ -52,7 +52,8 @@ var containerResources = []string{cluster.CPU, cluster.EphemeralStorage, cluster
 // isContainerResource tells whether a container may ask for a resource.
 func isContainerResource(name string) bool {
 	return slices.Contains(containerResources, name) ||
-		strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) || strings.Contains(name, "/")
+		strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) ||
+		strings.Contains(name, "/") && labelKeyProblem(name) == ""
 }
 
 // isPodResource tells whether spec.resources of a pod may name a resource.

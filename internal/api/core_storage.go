@@ -36,7 +36,7 @@ const (
 // phase: it will be pending.
 func (acc *coreAccumulator) addPVC(o *Object, rep *reporter) {
 	var from pvcObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	pvc := cluster.PVC{
 		Namespace: o.Namespace, Name: o.Name,
 		StorageClass: from.Spec.StorageClassName,
@@ -67,7 +67,7 @@ type pvObject struct {
 // addPV keeps a persistent volume.
 func (acc *coreAccumulator) addPV(o *Object, rep *reporter) {
 	var from pvObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	pv := cluster.PV{Name: o.Name, StorageClass: from.Spec.StorageClassName}
 	if class, ok := from.Metadata.Annotations[annotationBetaStorageClass]; ok && pv.StorageClass == "" {
 		pv.StorageClass = class
@@ -148,7 +148,7 @@ type storageClassObject struct {
 // addStorageClass keeps a storage class.
 func (acc *coreAccumulator) addStorageClass(o *Object, rep *reporter) {
 	var from storageClassObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	class := cluster.StorageClass{
 		Name: o.Name, Provisioner: from.Provisioner, AllowedTopologies: from.AllowedTopologies,
 		Default: from.Metadata.Annotations[annotationDefaultClass] == "true" ||
@@ -197,7 +197,7 @@ type csiNodeObject struct {
 // addCSINode keeps how many volumes each driver attaches to a node.
 func (acc *coreAccumulator) addCSINode(o *Object, rep *reporter) {
 	var from csiNodeObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	limits := make(map[string]int64, len(from.Spec.Drivers))
 	for i := range from.Spec.Drivers {
 		d := &from.Spec.Drivers[i]

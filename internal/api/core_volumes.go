@@ -80,25 +80,27 @@ func (c *conversion) claimToCome(name string, class *string) cluster.Volume {
 }
 
 // hostPorts lists the ports of the host that a pod occupies while it runs, in
-// order. In the host's network every container port is one.
+// order. In the host's network every container port is one. Containers may not
+// claim the same port; a sidecar may claim one of theirs, which counts once.
 func (c *conversion) hostPorts(spec *corev1.PodSpec) []cluster.HostPort {
-	var out []cluster.HostPort
+	var ports, sidecar []cluster.HostPort
+	for i := range spec.Containers {
+		back := c.at("containers", i)
+		ports = c.containerPorts(ports, spec.Containers[i].Ports, spec.HostNetwork)
+		c.back(back)
+	}
 	for i := range spec.InitContainers {
 		if isSidecar(&spec.InitContainers[i]) {
 			back := c.at("initContainers", i)
-			out = c.containerPorts(out, spec.InitContainers[i].Ports, spec.HostNetwork)
+			sidecar = c.containerPorts(sidecar[:0], spec.InitContainers[i].Ports, spec.HostNetwork)
+			ports = append(ports, sidecar...)
 			c.back(back)
 		}
 	}
-	for i := range spec.Containers {
-		back := c.at("containers", i)
-		out = c.containerPorts(out, spec.Containers[i].Ports, spec.HostNetwork)
-		c.back(back)
-	}
-	slices.SortFunc(out, func(a, b cluster.HostPort) int {
+	slices.SortFunc(ports, func(a, b cluster.HostPort) int {
 		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.IP, b.IP))
 	})
-	return out
+	return slices.Compact(ports)
 }
 
 // containerPorts appends the host ports of one container.

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"hash/fnv"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -104,7 +105,7 @@ type deploymentObject struct {
 // template, which carries a hash of it.
 func (acc *coreAccumulator) addDeployment(o *Object, rep *reporter) {
 	var from deploymentObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	hash := templateHash(&from.Spec.Template)
 	w := c.template(o, "spec.template", &from.Spec.Template, map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: hash})
 	w.common(&from.Metadata, from.Spec.Selector, &c)
@@ -123,7 +124,7 @@ type replicaSetObject struct {
 // addReplicaSet keeps a ReplicaSet.
 func (acc *coreAccumulator) addReplicaSet(o *Object, rep *reporter) {
 	var from replicaSetObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	w := c.template(o, "spec.template", &from.Spec.Template, nil)
 	w.common(&from.Metadata, from.Spec.Selector, &c)
 	w.replicas, w.path = c.replicas("spec.replicas", from.Spec.Replicas), "spec.replicas"
@@ -163,7 +164,7 @@ type statefulSetClaim struct {
 // addStatefulSet keeps a StatefulSet.
 func (acc *coreAccumulator) addStatefulSet(o *Object, rep *reporter) {
 	var from statefulSetObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	hash := templateHash(&from.Spec.Template)
 	w := c.template(o, "spec.template", withoutClaimed(&from.Spec), map[string]string{appsv1.ControllerRevisionHashLabelKey: o.Name + "-" + hash})
 	w.common(&from.Metadata, from.Spec.Selector, &c)
@@ -188,18 +189,15 @@ func (acc *coreAccumulator) addStatefulSet(o *Object, rep *reporter) {
 	acc.keep(w, &c)
 }
 
-// withoutClaimed is the pod template without the volumes that a claim template
-// of the same name replaces.
+// withoutClaimed is the pod template without the sources of the volumes that a
+// claim template of the same name replaces.
 func withoutClaimed(spec *statefulSetSpec) *corev1.PodTemplateSpec {
-	claimed := make(map[string]bool, len(spec.VolumeClaimTemplates))
-	for i := range spec.VolumeClaimTemplates {
-		claimed[spec.VolumeClaimTemplates[i].Metadata.Name] = true
-	}
 	t := spec.Template
-	t.Spec.Volumes = nil
-	for _, v := range spec.Template.Spec.Volumes {
-		if !claimed[v.Name] {
-			t.Spec.Volumes = append(t.Spec.Volumes, v)
+	t.Spec.Volumes = slices.Clone(t.Spec.Volumes)
+	for i := range t.Spec.Volumes {
+		v := &t.Spec.Volumes[i]
+		if slices.ContainsFunc(spec.VolumeClaimTemplates, func(c statefulSetClaim) bool { return c.Metadata.Name == v.Name }) {
+			*v = corev1.Volume{Name: v.Name}
 		}
 	}
 	return &t
@@ -230,7 +228,7 @@ func (s *jobStatus) ended() bool {
 // addJob keeps a Job.
 func (acc *coreAccumulator) addJob(o *Object, rep *reporter) {
 	var from jobObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	w := c.job(o, "spec", o.Name, &from.Spec, &from.Status)
 	w.common(&from.Metadata, from.Spec.Selector, &c)
 	acc.keep(w, &c)
@@ -263,7 +261,7 @@ type cronJobObject struct {
 // addCronJob keeps a CronJob as one run of it.
 func (acc *coreAccumulator) addCronJob(o *Object, rep *reporter) {
 	var from cronJobObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	if from.Spec.Schedule == "" {
 		c.bad("spec.schedule", "needs a schedule of five cron fields")
 	}
@@ -287,7 +285,7 @@ type daemonSetObject struct {
 // addDaemonSet keeps a DaemonSet.
 func (acc *coreAccumulator) addDaemonSet(o *Object, rep *reporter) {
 	var from daemonSetObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	hostNetwork := from.Spec.Template.Spec.HostNetwork
 	w := c.template(o, "spec.template", &from.Spec.Template, nil)
 	w.common(&from.Metadata, from.Spec.Selector, &c)
@@ -307,7 +305,7 @@ type podTemplateObject struct {
 // addPodTemplate keeps a PodTemplate, which capacity buffers refer to.
 func (acc *coreAccumulator) addPodTemplate(o *Object, rep *reporter) {
 	var from podTemplateObject
-	c := read(o, &from, &from.Metadata, rep)
+	c := acc.read(o, &from, &from.Metadata, rep)
 	w := c.template(o, "template", &from.Template, nil)
 	if !c.clean() {
 		return
