@@ -1,5 +1,7 @@
 package scheduling
 
+import "math"
+
 // load is units of an item on a node.
 type load struct {
 	it *item
@@ -13,8 +15,8 @@ type filling struct {
 	host  hostState
 	st    int32
 	sigs  []int32
-	value float64
-	step  uint32
+	value float64 // worth of all units
+	guest float64 // of it, what units are worth that would be cheaper elsewhere
 }
 
 func (f *filling) reset(room *vec, st int32) {
@@ -23,7 +25,7 @@ func (f *filling) reset(room *vec, st int32) {
 	f.sigs = f.sigs[:0]
 	f.rem = *room
 	f.st = st
-	f.value = 0
+	f.value, f.guest = 0, 0
 }
 
 // req is what the loads ask for.
@@ -68,9 +70,19 @@ func (pk *packer) fill(sg *segment, c *candidate, seed *item, seedKind int, f *f
 		}
 		pk.putCapped(sg, f, seed)
 	}
-	w := &pk.s.kindList[seedKind].w
+	pk.fillFrom(sg, c, seedKind, f, true)
+	pk.clearMarks()
+	pk.fillFrom(sg, c, seedKind, f, false)
+}
+
+// fillFrom adds items while any fits: first only those that are at home on this
+// node, whose worth is what their resources cost here; then, into what gaps are
+// left, those that would be cheaper elsewhere.
+func (pk *packer) fillFrom(sg *segment, c *candidate, seedKind int, f *filling, home bool) {
+	s := pk.s
+	w := &sg.w
 	for {
-		it := pk.best(sg, c, f, w, seedKind)
+		it := pk.best(sg, c, f, w, seedKind, home)
 		if it == nil {
 			return
 		}
@@ -80,6 +92,8 @@ func (pk *packer) fill(sg *segment, c *candidate, seed *item, seedKind int, f *f
 		}
 		if !pk.tryPut(f, it, k) {
 			pk.dead[it.id] = pk.mark
+		} else if !home && pk.kindOf[it.id] != seedKind && pk.beta(it, w) < atHome {
+			f.guest += it.value * float64(k)
 		}
 	}
 }
@@ -117,8 +131,9 @@ func (pk *packer) putCapped(sg *segment, f *filling, seed *item) {
 	if pk.need[seed.id] == 0 {
 		return
 	}
+	w := &sg.w
 	for _, it := range pk.capped {
-		if it == seed || pk.n[it.id] == 0 || pk.need[it.id]*2 < pk.need[seed.id] || !pk.inSegment(sg, it) {
+		if it == seed || pk.n[it.id] == 0 || pk.beta(it, w) < atHome || pk.need[it.id]*2 < pk.need[seed.id] || !pk.inSegment(sg, it) {
 			continue
 		}
 		k := min(it.req.times(&f.rem, pk.s.nd), pk.n[it.id], it.selfCap, pk.s.hostCap(f.host, it.host))
@@ -130,18 +145,25 @@ func (pk *packer) putCapped(sg *segment, f *filling, seed *item) {
 
 func (pk *packer) inSegment(sg *segment, it *item) bool { return sg.kinds.has(pk.kindOf[it.id]) }
 
-// best is the item that suits what is left of the node: its worth by resource,
-// each weighed with how much of that resource is still free, so that both run
-// out together. Items of one request differ in freedom only: the first that
-// still can is taken.
-func (pk *packer) best(sg *segment, c *candidate, f *filling, w *weights, seedKind int) *item {
+// best is the item that suits what is left of the node: what the rest would be
+// worth if it were filled with that item alone, which is most where the item asks
+// for the resources in the proportion in which they are left, so that they run
+// out together; and the larger the better, since small ones fit later too. Items
+// of one request differ in freedom only: the first that still can is taken.
+func (pk *packer) best(sg *segment, c *candidate, f *filling, w *weights, seedKind int, home bool) *item {
 	nd := pk.s.nd
-	var scale [maxDims]float64
+	// What is left of the node, by resource and in worth.
+	var free, inv [maxDims]float64
+	worth := 0.0
 	for d := 0; d < nd; d++ {
+		free[d] = float64(f.rem[d])
+		worth += w[d] * free[d]
 		if c.room[d] > 0 {
-			u := float64(f.rem[d]) / float64(c.room[d])
-			scale[d] = w[d] * u
+			inv[d] = 1 / float64(c.room[d])
 		}
+	}
+	if worth <= 0 {
+		worth = 1
 	}
 	var top *item
 	topScore := 0.0
@@ -151,10 +173,15 @@ func (pk *packer) best(sg *segment, c *candidate, f *filling, w *weights, seedKi
 		if !bk.req.within(&f.rem, nd) {
 			continue
 		}
-		score := 1e-12
+		value, times, size := 1e-12, math.Inf(1), 0.0
 		for d := 0; d < nd; d++ {
-			score += scale[d] * float64(bk.req[d])
+			if r := float64(bk.req[d]); r > 0 {
+				value += w[d] * r
+				times = min(times, free[d]/r)
+				size = max(size, r*inv[d])
+			}
 		}
+		score := value*times/worth + pk.opt.bulk*size
 		if score <= topScore {
 			continue
 		}
@@ -171,7 +198,11 @@ func (pk *packer) best(sg *segment, c *candidate, f *filling, w *weights, seedKi
 			if needSeed && pk.kindOf[it.id] != seedKind {
 				continue
 			}
-			sc := score * pk.beta(it, w)
+			beta := pk.beta(it, w)
+			if home && beta < atHome {
+				continue
+			}
+			sc := score * beta
 			if sc > topScore {
 				top, topScore = it, sc
 			}
@@ -182,6 +213,10 @@ func (pk *packer) best(sg *segment, c *candidate, f *filling, w *weights, seedKi
 	}
 	return top
 }
+
+// atHome is the part of a node's worth for its resources that an item must be
+// worth to be at home there.
+const atHome = 0.985
 
 // beta is what an item is worth against the worth of its resources on this node:
 // an item that has cheaper nodes to go to is only filling here.

@@ -21,6 +21,7 @@ type item struct {
 	priority int32
 	why      string
 	value    float64 // USD an hour that a unit is worth, set by weigh
+	value0   float64 // the same at the beginning of packing
 	shape    int32   // items with the same req share it
 	exotic   bool    // only exotic types can hold it
 	columns  int     // how many columns it may use: its freedom

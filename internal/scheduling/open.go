@@ -154,13 +154,19 @@ func (s *solver) packRound(n []int64, weight []int32) []*openNode {
 	r := s.newRound(n, weight)
 	reserved := s.packReserved(r, n)
 	runs := []packOptions{
-		{chunk: 4, within: 0.004, tries: 16, options: wideSpot, sizeCap: 1.15},
-		{chunk: 6, within: 0.001, tries: 16, options: wideSpot, sizeCap: 0},
+		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
+		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
+		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
+		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
+		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
+		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
 	}
 	var best *packer
 	for _, o := range runs {
 		pk := s.newPacker(r, n, o)
 		pk.run()
+		pk.dump()
+		pk.learn(0.5)
 		if best == nil || pk.better(best) {
 			best = pk
 		}
@@ -290,8 +296,8 @@ func (s *solver) packReserved(r *round, n []int64) []*openNode {
 }
 
 func (s *solver) fillReservation(r *round, sg *segment, n []int64, free map[string]int64, off *cluster.Offering) []*openNode {
-	pk := s.newPacker(r, n, packOptions{chunk: 4, tries: 1})
-	pk.weigh()
+	pk := s.newPacker(r, n, packOptions{chunk: 4, bulk: 0.2, tries: 1})
+	pk.weigh(againSteps)
 	for free[off.ReservationID] > 0 {
 		k := pk.richestKind(sg)
 		if k < 0 || !pk.limitAllows(sg.pool, sg.cands[0].typ, 1) {

@@ -13,6 +13,7 @@ type packOptions struct {
 	// the best, the largest load is taken: fewer nodes.
 	within  float64
 	tries   int     // candidates that are filled at a step
+	bulk    float64 // how much a large item is preferred to one that suits
 	options int     // a spot node should have this many types to choose from
 	sizeCap float64 // capped items: the most that a node may be worth, in shares of what is left for each node that they need; 0 is no limit
 }
@@ -30,34 +31,35 @@ type pattern struct {
 
 // packer is one run: which nodes to open for the items.
 type packer struct {
-	s      *solver
-	opt    packOptions
-	round  *round
-	n      []int64 // units left, by item
-	kindOf []int   // by item
-	base   []int32 // empty node, by pool
-	dead   []uint32
-	mark   uint32
-	need   []int64 // nodes that an item's own rules demand, by item
-	capped []*item
-	spent  [][]int64 // by pool and limit: what counts against it so far
-	out    []pattern
-	price  float64
-	nodes  int64
-	cur    filling
-	top    filling
-	left   float64 // worth of what is left when last weighed
+	s        *solver
+	opt      packOptions
+	round    *round
+	n        []int64 // units left, by item
+	kindOf   []int   // by item
+	base     []int32 // empty node, by pool
+	dead     []uint32
+	mark     uint32
+	need     []int64 // nodes that an item's own rules demand, by item
+	capped   []*item
+	spent    [][]int64 // by pool and limit: what counts against it so far
+	out      []pattern
+	price    float64
+	nodes    int64
+	cur      filling
+	top      filling
+	left     float64 // worth of what is left when last weighed
+	maxBoost float64
 }
 
 // round is the kinds and segments for the items that are left, at the weights
 // of the pools that are tried now.
 type round struct {
-	kinds    []*kind
-	segs     []*segment
-	ofKind   [][]*segment // by kind
-	adjacent [][]bool     // kinds that share a segment
-	kindOf   []int
-	order    []int // kinds, least freedom first
+	kinds  []*kind
+	segs   []*segment
+	ofKind [][]*segment // by kind
+	lots   []lot
+	kindOf []int
+	order  []int // kinds, least freedom first
 }
 
 // newRound prepares packing for the items with units left.
@@ -65,6 +67,13 @@ func (s *solver) newRound(n []int64, weight []int32) *round {
 	type kindKey struct {
 		sig, weight int32
 		exotic      bool
+		tier        int
+	}
+	var largest int64
+	for i, it := range s.items {
+		if n[i] > 0 {
+			largest = max(largest, it.req[dimCPU])
+		}
 	}
 	r := &round{kindOf: make([]int, len(s.items))}
 	index := map[kindKey]*kind{}
@@ -73,10 +82,10 @@ func (s *solver) newRound(n []int64, weight []int32) *round {
 		if n[i] == 0 {
 			continue
 		}
-		key := kindKey{it.sig, weight[i], it.exotic}
+		key := kindKey{it.sig, weight[i], it.exotic, sizeTier(it.req[dimCPU], largest)}
 		k := index[key]
 		if k == nil {
-			k = &kind{id: len(r.kinds), sig: it.sig, weight: weight[i], exotic: it.exotic}
+			k = &kind{id: len(r.kinds), sig: it.sig, weight: weight[i], exotic: it.exotic, tier: key.tier, least: it.req}
 			for _, p := range s.pools {
 				if p.spec.Weight == k.weight {
 					if f := s.fitOf(k.sig, p); f.ok {
@@ -87,16 +96,15 @@ func (s *solver) newRound(n []int64, weight []int32) *round {
 			index[key] = k
 			r.kinds = append(r.kinds, k)
 		}
+		for d := 0; d < s.nd; d++ {
+			k.least[d] = min(k.least[d], it.req[d])
+		}
 		it.columns = k.columns
 		r.kindOf[i] = k.id
 	}
 	s.kindList = r.kinds
 	r.segs = s.segmentsFor(r.kinds)
 	r.ofKind = make([][]*segment, len(r.kinds))
-	r.adjacent = make([][]bool, len(r.kinds))
-	for k := range r.kinds {
-		r.adjacent[k] = make([]bool, len(r.kinds))
-	}
 	for _, sg := range r.segs {
 		r.fillBuckets(s, sg, n)
 		var members []int
@@ -104,13 +112,10 @@ func (s *solver) newRound(n []int64, weight []int32) *round {
 		for _, k := range members {
 			if r.kinds[k].exotic || !sg.exotic {
 				r.ofKind[k] = append(r.ofKind[k], sg)
-				r.kinds[k].open = true
-			}
-			for _, o := range members {
-				r.adjacent[k][o] = true
 			}
 		}
 	}
+	r.makeLots(s)
 	for k := range r.kinds {
 		r.order = append(r.order, k)
 	}
@@ -122,9 +127,26 @@ func (s *solver) newRound(n []int64, weight []int32) *round {
 			}
 			return 1
 		}
-		return cmp.Compare(ka.columns, kb.columns)
+		if ka.columns != kb.columns {
+			return cmp.Compare(ka.columns, kb.columns)
+		}
+		return cmp.Compare(ka.tier, kb.tier)
 	})
 	return r
+}
+
+// sizeTiers bounds how finely items are told apart by size.
+const sizeTiers = 4
+
+// sizeTier is 0 for the items within a factor of two of the largest, and one more
+// for every halving.
+func sizeTier(cpu, largest int64) int {
+	t := 0
+	for t < sizeTiers-1 && cpu*2 <= largest {
+		cpu *= 2
+		t++
+	}
+	return t
 }
 
 // fillBuckets sorts the segment's items by request.
@@ -175,12 +197,19 @@ func (s *solver) newPacker(r *round, n []int64, opt packOptions) *packer {
 
 // run opens nodes until nothing is left or nothing more can be placed.
 func (pk *packer) run() {
-	pk.weigh()
+	pk.maxBoost = 1
+	for i := range pk.round.lots {
+		pk.maxBoost = max(pk.maxBoost, pk.round.lots[i].boost)
+	}
+	pk.weigh(firstSteps)
+	for _, it := range pk.s.items {
+		it.value0 = it.value
+	}
 	pk.runCapped()
 	for _, k := range pk.round.order {
 		for pk.kindLeft(k) {
 			pk.reweigh()
-			if !pk.open(nil, k, math.Inf(1)) {
+			if !pk.open(nil, k) {
 				break
 			}
 		}
@@ -213,11 +242,7 @@ func (pk *packer) runCapped() {
 			return
 		}
 		pk.reweigh()
-		most := math.Inf(1)
-		if pk.opt.sizeCap > 0 {
-			most = max(pk.leftFor(pk.kindOf[seed.id])/float64(pk.need[seed.id])*pk.opt.sizeCap, 2*seed.value)
-		}
-		if !pk.open(seed, pk.kindOf[seed.id], most) {
+		if !pk.open(seed, pk.kindOf[seed.id]) {
 			failed[seed.id] = true
 		}
 	}
@@ -255,48 +280,17 @@ func (pk *packer) countNeeds() {
 	}
 }
 
-// leftFor is the worth of what is left and could share nodes with a kind.
-func (pk *packer) leftFor(k int) float64 {
+// leftFor is the worth of what is left and at home in a segment.
+func (pk *packer) leftFor(sg *segment) float64 {
 	v := 0.0
-	for i, it := range pk.s.items {
-		if pk.n[i] > 0 && pk.kindOf[i] >= 0 && pk.round.adjacent[k][pk.kindOf[i]] {
-			v += it.value * float64(pk.n[i])
+	for b := range sg.buckets {
+		for _, it := range sg.buckets[b].items {
+			if pk.n[it.id] > 0 && pk.beta(it, &sg.w) >= atHome {
+				v += it.value * float64(pk.n[it.id])
+			}
 		}
 	}
 	return v
-}
-
-// weigh sets what an hour of each item is worth: its resources at the dual values
-// of the linear program over the columns that it may use and the demand that is
-// left beside it.
-func (pk *packer) weigh() {
-	s := pk.s
-	var offers []offer
-	for _, k := range pk.round.kinds {
-		offers = offers[:0]
-		for _, sg := range pk.round.ofKind[k.id] {
-			if sg.exotic && !k.exotic {
-				continue
-			}
-			for c := range sg.cands {
-				offers = append(offers, offer{sg.cands[c].price, &sg.cands[c].room})
-			}
-		}
-		var demand vec
-		for i, it := range s.items {
-			if pk.n[i] > 0 && pk.kindOf[i] >= 0 && pk.round.adjacent[k.id][pk.kindOf[i]] && s.kindList[pk.kindOf[i]].exotic == k.exotic {
-				demand.addTimes(&it.req, pk.n[i], s.nd)
-			}
-		}
-		k.w, _ = cover(offers, &demand, s.nd)
-	}
-	pk.left = 0
-	for i, it := range s.items {
-		if pk.n[i] > 0 && pk.kindOf[i] >= 0 {
-			it.value = s.kindList[pk.kindOf[i]].w.of(&it.req, s.nd)
-			pk.left += it.value * float64(pk.n[i])
-		}
-	}
 }
 
 // reweigh weighs again when a fifth of what was left has been placed.
@@ -308,7 +302,7 @@ func (pk *packer) reweigh() {
 		}
 	}
 	if left < pk.left*0.8 {
-		pk.weigh()
+		pk.weigh(againSteps)
 	}
 }
 
@@ -321,8 +315,8 @@ type try struct {
 
 // open chooses a candidate, loads it and commits as many like it as make sense.
 // false when no candidate takes anything.
-func (pk *packer) open(seed *item, k int, most float64) bool {
-	tries := pk.tries(seed, k, most)
+func (pk *packer) open(seed *item, k int) bool {
+	tries := pk.tries(seed, k)
 	type result struct {
 		t     try
 		worth float64
@@ -333,8 +327,11 @@ func (pk *packer) open(seed *item, k int, most float64) bool {
 	bestWorth := 0.0
 	filled := 0
 	for _, t := range tries {
-		if filled >= pk.opt.tries || t.ub < bestWorth*(1-pk.opt.within)-1e-9 {
+		if filled >= pk.opt.tries {
 			break
+		}
+		if t.ub*pk.maxBoost < bestWorth*(1-pk.opt.within)-1e-9 {
+			continue
 		}
 		pk.fill(t.sg, t.c, seed, k, &pk.cur)
 		if len(pk.cur.loads) == 0 {
@@ -342,7 +339,7 @@ func (pk *packer) open(seed *item, k int, most float64) bool {
 		}
 		filled++
 		_, price := pk.rightSize(t.sg, t.c, &pk.cur)
-		worth := pk.cur.value / price
+		worth := pk.cur.worth(price)
 		results = append(results, result{t, worth, pk.cur.value, pk.wide(t)})
 		if worth > bestWorth {
 			bestWorth = worth
@@ -365,6 +362,14 @@ func (pk *packer) open(seed *item, k int, most float64) bool {
 	return pk.commit(pick.t.sg, pick.t.c, &pk.cur)
 }
 
+// worth is what the units that are at home on the node are worth for each dollar
+// that it costs them: guests pay what they would cost elsewhere. Without that a
+// large node full of guests would look better than a small one that does for
+// the few that must be here.
+func (f *filling) worth(price float64) float64 {
+	return (f.value - f.guest) / max(price-f.guest, 1e-9)
+}
+
 // wide tells whether a candidate leaves a spot launch enough types to choose from.
 func (pk *packer) wide(t try) bool {
 	return !t.sg.spot || t.c.options >= pk.opt.options
@@ -372,21 +377,15 @@ func (pk *packer) wide(t try) bool {
 
 // tries lists the candidates in the order in which they are worth a look: by the
 // most that a full load could be worth for the price, larger first.
-func (pk *packer) tries(seed *item, k int, most float64) []try {
+func (pk *packer) tries(seed *item, k int) []try {
 	s := pk.s
-	w := &s.kindList[k].w
 	segs := slices.Clone(pk.round.ofKind[k])
-	// Segments in which more of what is left may go come first: of two columns
-	// with the same type and price the one with more company is tried.
+	// Of two columns with the same type and price the one in the segment where
+	// more of what is left is at home is tried.
 	worth := map[*segment]float64{}
+	home := map[*segment]float64{}
 	for _, sg := range segs {
-		v := 0.0
-		for b := range sg.buckets {
-			for _, it := range sg.buckets[b].items {
-				v += it.value * float64(pk.n[it.id])
-			}
-		}
-		worth[sg] = v
+		worth[sg], home[sg] = pk.homeWorth(sg, k)
 	}
 	slices.SortStableFunc(segs, func(a, b *segment) int { return cmp.Compare(worth[b], worth[a]) })
 	type sameType struct {
@@ -398,6 +397,10 @@ func (pk *packer) tries(seed *item, k int, most float64) []try {
 	var out []try
 	var small []try
 	for _, sg := range segs {
+		most := math.Inf(1)
+		if seed != nil && pk.opt.sizeCap > 0 {
+			most = max(pk.leftFor(sg)/float64(pk.need[seed.id])*pk.opt.sizeCap, 2*seed.value)
+		}
 		for i := range sg.cands {
 			c := &sg.cands[i]
 			key := sameType{sg.pool.index, c.typ, c.price}
@@ -408,8 +411,8 @@ func (pk *packer) tries(seed *item, k int, most float64) []try {
 				continue
 			}
 			seen[key] = true
-			value := w.of(&c.room, s.nd)
-			t := try{sg, c, value / c.price}
+			value := sg.w.of(&c.room, s.nd)
+			t := try{sg, c, value / c.price * home[sg]}
 			if !pk.wide(t) {
 				t.ub *= 0.999
 			}
@@ -430,7 +433,74 @@ func (pk *packer) tries(seed *item, k int, most float64) []try {
 		}
 		return cmp.Compare(b.c.price, a.c.price)
 	})
+	varied := pk.varied(out)
+	if seed == nil || seed.selfCap >= noCap {
+		return varied
+	}
+	return append(pk.smallest(seed, out), varied...)
+}
+
+// smallest are the cheapest candidates that hold as many of the seed as one node
+// may have: when what could keep it company is used up, they lose least.
+func (pk *packer) smallest(seed *item, in []try) []try {
+	var req vec
+	req.addTimes(&seed.req, min(seed.selfCap, pk.n[seed.id]), pk.s.nd)
+	var out []try
+	for _, t := range in {
+		if req.within(&t.c.room, pk.s.nd) {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b try) int { return cmp.Compare(a.c.price, b.c.price) })
+	return out[:min(len(out), 4)]
+}
+
+// varied orders candidates so that each proportion of memory to cores has its
+// turn: which of them the load that is left can fill is known only by trying.
+func (pk *packer) varied(in []try) []try {
+	var lanes [8][]try
+	for _, t := range in {
+		gib := float64(t.c.room[dimMemory]) / (1 << 30) / max(0.1, float64(t.c.room[dimCPU])/1000)
+		l := min(7, max(0, int(math.Round(math.Log2(max(0.1, gib))))))
+		lanes[l] = append(lanes[l], t)
+	}
+	out := in[:0:0]
+	for len(out) < len(in) {
+		for l := range lanes {
+			if len(lanes[l]) > 0 {
+				out = append(out, lanes[l][0])
+				lanes[l] = lanes[l][1:]
+			}
+		}
+	}
 	return out
+}
+
+// homeWorth is the worth of what is left and at home in a segment, and what part
+// of the worth of its resources there the kind's own items have.
+func (pk *packer) homeWorth(sg *segment, k int) (left, part float64) {
+	own, full := 0.0, 0.0
+	for b := range sg.buckets {
+		bk := &sg.buckets[b]
+		here := sg.w.of(&bk.req, pk.s.nd)
+		for _, it := range bk.items {
+			n := float64(pk.n[it.id])
+			if n == 0 {
+				continue
+			}
+			if it.value >= here*atHome {
+				left += it.value * n
+			}
+			if pk.kindOf[it.id] == k {
+				own += it.value * n
+				full += here * n
+			}
+		}
+	}
+	if full <= 0 {
+		return left, 1
+	}
+	return left, min(1, own/full)
 }
 
 // rightSize is the cheapest candidate of the segment that holds a load.

@@ -15,9 +15,9 @@ type kind struct {
 	sig     int32
 	weight  int32
 	exotic  bool
-	w       weights
+	tier    int // size: what cannot use the small types must not be weighed by them
+	least   vec // of each resource, what any of the items asks for
 	columns int
-	open    bool // segments exist
 }
 
 // segment is the columns of one pool that exactly the same kinds may use.
@@ -29,7 +29,9 @@ type segment struct {
 	cands  []candidate
 	// buckets are the segment's items by request, items with less freedom first.
 	buckets []bucket
-	pinned  int // items with a rule of the node
+	offers  []offer // the candidates as columns of the linear program
+	w       weights // what a unit of each resource is worth here
+	demand  vec     // of the items that would go here, while weighing
 }
 
 // bucket is the items of a segment that ask for the same resources.
@@ -73,7 +75,11 @@ func (s *solver) poolSegments(p *pool, kinds []*kind) []*segment {
 		}
 		member = append(member, k)
 		mark := (uint64(k.id)+1)*0x9e3779b97f4a7c15 ^ uint64(k.id)<<40
-		f.cols.each(func(c int) { hash[c] += mark * (mark>>17 | 1) })
+		f.cols.each(func(c int) {
+			if k.least.within(&p.room[u.cols[c].typ], s.nd) {
+				hash[c] += mark * (mark>>17 | 1)
+			}
+		})
 	}
 	if len(member) == 0 {
 		return nil
@@ -95,7 +101,7 @@ func (s *solver) poolSegments(p *pool, kinds []*kind) []*segment {
 		if sg == nil {
 			sg = &segment{pool: p, kinds: newBitset(len(s.kindList)), exotic: k.exotic, spot: k.spot}
 			for _, m := range member {
-				if s.fitOf(m.sig, p).cols.has(c) {
+				if s.fitOf(m.sig, p).cols.has(c) && m.least.within(&p.room[col.typ], s.nd) {
 					sg.kinds.set(m.id)
 				}
 			}
@@ -173,6 +179,9 @@ func (s *solver) prune(sg *segment) {
 		if len(sg.pool.minValues) > 0 && !s.p.Options.MinValuesBestEffort {
 			s.shrinkForMinValues(sg.pool, c, all)
 		}
+	}
+	for i := range sg.cands {
+		sg.offers = append(sg.offers, offer{sg.cands[i].price, &sg.cands[i].room})
 	}
 }
 

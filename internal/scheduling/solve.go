@@ -91,6 +91,9 @@ func Solve(p *Problem) (*Result, error) {
 	s.honourPreferences()
 	s.makeItems(s.planDomains())
 	s.fillStanding()
+	if debugPinned != nil && debugOn {
+		debugPinned(s)
+	}
 	nodes := s.packItems()
 	return s.finish(nodes), nil
 }
