@@ -105,8 +105,6 @@ func (t *tally) max(o tally) {
 	}
 }
 
-func (t tally) clone() tally { return slices.Clone(t) }
-
 // overflowed names a resource whose sum is beyond counting, "" when none is.
 func (t tally) overflowed() string {
 	for _, x := range t {
