@@ -133,9 +133,11 @@ def main():
     made = [r for r in rows if not r["kind"].startswith("openb")]
     if made:
         mean = math.exp(statistics.fmean(math.log(r["times"]) for r in made))
-        dearer = [r["kind"] for r in rows if r["our_price"] > r["peer_price"] + 1e-9]
+        # Who leaves pods out has less to pay for: the price is that of a pod placed.
+        paid = lambda r, who: r[who + "_price"] / max(1, r["pods"] - r[who + "_left"])
+        dearer = [r["kind"] for r in rows if paid(r, "our") > paid(r, "peer") + 1e-12]
         print(f"\ngeometric mean of the {len(made)} kinds: {mean:.1f} times; least: {min(r['times'] for r in made):.1f} times"
-              f"; most allocated: {max(r['our_mib'] for r in made):.0f} MiB; dearer than the peer: {', '.join(dearer) or 'none'}")
+              f"; most allocated: {max(r['our_mib'] for r in made):.0f} MiB; dearer a pod than the peer: {', '.join(dearer) or 'none'}")
     print("peer s: set-up and solve, one worker; ours s: solveSeconds, median; types: that a spot node may be launched as, median; p/o: peer/ours")
 
 

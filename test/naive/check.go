@@ -22,7 +22,8 @@ type Types func(nodeClass string) []cluster.InstanceType
 //   - standing nodes and claims in flight that take pods;
 //   - whether the scheduler can bind the pods one after the other;
 //   - limits, minValues, reservations, prices and the sums of the report;
-//   - each pod left out: whether it could be placed now, alone.
+//   - each pod left out: whether it could be placed now, alone, and whether pods
+//     of lower priority are in its way.
 func Check(snap *cluster.Snapshot, types Types, report plan.Report) []string {
 	c := newChecker(snap, types, &report)
 	c.checkPods()
@@ -36,6 +37,7 @@ func Check(snap *cluster.Snapshot, types Types, report plan.Report) []string {
 	c.checkReservations()
 	c.checkSummary()
 	c.checkLeftOut()
+	c.checkPriorities()
 	return c.found
 }
 

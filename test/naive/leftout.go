@@ -24,13 +24,18 @@ func (c *checker) checkLeftOut() {
 		if i >= sample {
 			return
 		}
-		if p == nil || !c.waits(p) || c.placed[l.Pod] != "" || len(p.Problems) > 0 || len(p.Devices) > 0 || optsOut(p) || restricted(p) {
+		if c.hopeless(p) || c.placed[l.Pod] != "" {
 			continue
 		}
 		if where := c.roomFor(p); where != "" {
 			c.say("pod %s is left out and could be placed: %s", p.Key(), where)
 		}
 	}
+}
+
+// hopeless tells whether a pod is left out for reasons that no node can mend.
+func (c *checker) hopeless(p *cluster.Pod) bool {
+	return p == nil || !c.waits(p) || len(p.Problems) > 0 || len(p.Devices) > 0 || optsOut(p) || restricted(p)
 }
 
 // restricted tells whether a pod selects nodes in a way that is refused: by

@@ -112,3 +112,15 @@ func TestLeftOut(t *testing.T) {
 		{"host name selector", newFixture().stand("s", "a").pod("x1", selecting(host, "s")).leave("x1"), ""},
 	})
 }
+
+func TestPriorities(t *testing.T) {
+	first := func(p *cluster.Pod) { p.Priority = 100 }
+	large := needs(cluster.CPU, 1500)
+	run(t, []one{
+		{"the lesser is placed on the last node", newFixture().pool(limit(cluster.Nodes, 1)).pod("x1", large, first).pod("x2", large).plan("n", "small", "a", "x2").leave("x1"), "in its way"},
+		{"the greater is placed on the last node", newFixture().pool(limit(cluster.Nodes, 1)).pod("x1", large, first).pod("x2", large).plan("n", "small", "a", "x1").leave("x2"), ""},
+		{"the lesser has spent the limit on a node that is too small", newFixture().pool(limit(cluster.CPU, 8000)).pod("x1", needs(cluster.CPU, 7000), first).pod("x2").plan("n", "small", "a", "x2").leave("x1"), "in its way"},
+		{"the lesser is on a standing node", newFixture().pool(limit(cluster.Nodes, 0)).stand("s", "a").pod("x1", large, first).pod("x2", large).use("s", "x2").leave("x1"), "in its way"},
+		{"the lesser is where the greater may not be", newFixture().pool(limit(cluster.Nodes, 1)).pod("x1", large, first, selecting(zone, "c")).pod("x2", large).plan("n", "small", "a", "x2").leave("x1"), ""},
+	})
+}

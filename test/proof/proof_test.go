@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,12 +42,17 @@ func seeds(t *testing.T, n uint64) uint64 {
 // is reported with its seed.
 func makePlan(t *testing.T, snap *cluster.Snapshot, types []cluster.InstanceType) plan.Proposal {
 	t.Helper()
+	return makePlanWith(t, snap, types, planner.Options{})
+}
+
+func makePlanWith(t *testing.T, snap *cluster.Snapshot, types []cluster.InstanceType, o planner.Options) plan.Proposal {
+	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
 			t.Fatalf("the planner panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	p, err := planner.Make(planner.Input{Snapshot: snap, Catalog: gen.Catalog(types), Now: now, Seed: 1, Trigger: "test"})
+	p, err := planner.Make(planner.Input{Snapshot: snap, Catalog: gen.Catalog(types), Now: now, Seed: 1, Trigger: "test", Options: o})
 	if err != nil {
 		t.Fatalf("Make: %v", err)
 	}
@@ -108,4 +114,42 @@ func TestInputIsNotChanged(t *testing.T) {
 			t.Fatalf("seed %d: Make changed its input:\n%s", seed, d)
 		}
 	}
+}
+
+// TestOptionsKeepPlansValid plans with each of the installation's settings: a
+// plan without spot buys none, one without preferences keeps every requirement,
+// and one for which minValues are a wish leaves no pod out for their sake.
+func TestOptionsKeepPlansValid(t *testing.T) {
+	for seed := range seeds(t, 900) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			snap, types := gen.Random(seed, sizeOf(seed))
+			var o planner.Options
+			check, sold := snap, gen.Catalog(types)
+			switch seed % 3 {
+			case 0:
+				o.NoSpot = true
+				sold = sold.WithoutSpot()
+			case 1:
+				o.IgnorePreferences = true
+			case 2:
+				o.MinValuesBestEffort = true
+				check.NodePools = withoutMinValues(snap.NodePools)
+			}
+			r := makePlanWith(t, &snap, types, o).Report
+			for _, v := range naive.Check(&check, sold.Of(&check), r) {
+				t.Error(v)
+			}
+		})
+	}
+}
+
+func withoutMinValues(pools []cluster.NodePool) []cluster.NodePool {
+	out := slices.Clone(pools)
+	for i := range out {
+		out[i].Requirements = slices.Clone(out[i].Requirements)
+		for j := range out[i].Requirements {
+			out[i].Requirements[j].MinValues = 0
+		}
+	}
+	return out
 }
