@@ -103,12 +103,16 @@ func (w *world) node(n *cluster.Node) scheduling.Standing {
 		}
 		s.Labels[cluster.LabelHostname] = n.Name
 	}
+	if n.Cordoned && !slices.ContainsFunc(n.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable }) {
+		// What the node lifecycle controller adds to a cordoned node.
+		s.Taints = append(slices.Clone(n.Taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
 	if w.goesAway(n) {
 		s.Closed = true
 		s.Pods = slices.DeleteFunc(slices.Clone(s.Pods), moves)
 	}
 	if !n.Initialized() {
-		s.Taints = w.lastingTaints(n.NodePoolName(), n.Taints)
+		s.Taints = w.lastingTaints(n.NodePoolName(), s.Taints)
 		if c := w.claimOf[n.Name]; c != nil {
 			s.Allocatable = expected(n.Allocatable, c.Allocatable)
 		}

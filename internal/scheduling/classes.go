@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -81,6 +82,10 @@ func (s *solver) classify(order []int32) {
 			s.leave(pi, sh.problem)
 			continue
 		}
+		if claim := s.takeExclusive(p); claim != "" {
+			s.leave(pi, fmt.Sprintf("PersistentVolumeClaim %q may be used by one pod at a time (ReadWriteOncePod), and another has it: give this pod a claim of its own, or end the other", claim))
+			continue
+		}
 		m := int32(-1)
 		if len(s.groups) > 0 {
 			x.reset()
@@ -112,6 +117,42 @@ func (s *solver) classify(order []int32) {
 		}
 		c.pods = append(c.pods, pi)
 	}
+}
+
+// takeExclusive takes the claims of a pod that only one pod may use. It returns
+// the first that another pod has.
+func (s *solver) takeExclusive(p *cluster.Pod) string {
+	for i := range p.Volumes {
+		v := &p.Volumes[i]
+		pvc := s.p.Volumes.Claims[p.Namespace+"/"+v.Claim]
+		if v.Claim == "" || pvc == nil || !slices.Contains(pvc.AccessModes, corev1.ReadWriteOncePod) {
+			continue
+		}
+		id := p.Namespace + "/" + v.Claim
+		if user := s.exclusiveUser(id); user != "" && user != p.Key() {
+			return v.Claim
+		}
+		s.exclusive[id] = p.Key()
+	}
+	return ""
+}
+
+// exclusiveUser is the pod that has a claim for itself: one that stands, or one
+// that came before.
+func (s *solver) exclusiveUser(id string) string {
+	if s.exclusive == nil {
+		s.exclusive = map[string]string{}
+		for i := range s.p.Nodes {
+			for _, p := range s.p.Nodes[i].Pods {
+				for k := range p.Volumes {
+					if c := p.Volumes[k].Claim; c != "" {
+						s.exclusive[p.Namespace+"/"+c] = p.Key()
+					}
+				}
+			}
+		}
+	}
+	return s.exclusive[id]
 }
 
 func int32Key(ids []int32) string {

@@ -57,7 +57,7 @@ func (s *solver) domainKeys() []string {
 func (s *solver) splitByKey(key string, parts []part) []part {
 	var out, todo []part
 	for _, p := range parts {
-		if s.concerns(p.c, key) {
+		if p.sig >= 0 && s.concerns(p.c, key) {
 			todo = append(todo, p)
 		} else {
 			out = append(out, p)
@@ -70,7 +70,12 @@ func (s *solver) splitByKey(key string, parts []part) []part {
 	choices := make([][]domainChoice, len(todo))
 	for i := range todo {
 		choices[i] = s.domainChoices(key, &todo[i])
-		s.countMakeable(key, &todo[i], choices[i])
+		makeable := choices[i]
+		if todo[i].sig != todo[i].c.sig {
+			// Pinned by another key already; the rule knows nothing of that.
+			makeable = s.domainChoices(key, &part{c: todo[i].c, sig: todo[i].c.sig})
+		}
+		s.countMakeable(key, &todo[i], makeable)
 	}
 	// A pod with an affinity waits until what it wants to be near has a place.
 	pending := make([]int, len(todo))
@@ -151,7 +156,7 @@ func (s *solver) domainChoices(key string, p *part) []domainChoice {
 		if !f.ok {
 			continue
 		}
-		for name, c := range s.domainCosts(key, &p.c.req, p.sig, pl, f) {
+		for name, c := range s.domainCosts(key, p.c, p.sig, pl, f) {
 			if old, ok := cost[name]; !ok || c < old {
 				cost[name] = c
 			}
@@ -183,11 +188,27 @@ type costKey struct {
 	sig  int32
 	pool int
 	req  vec
+	part float64
+}
+
+// leastShare is the least part of a node that a pod of a class will have to pay:
+// where its rules let few share a node, or where there is little to place at all.
+func (s *solver) leastShare(c *class) float64 {
+	least := 0.0
+	if cap := s.hostCap(nil, s.hostParts(c, 1)); cap > 0 && cap < noCap {
+		least = 1 / float64(cap)
+	}
+	if all := s.bulk(&s.demand); all > 0 {
+		least = max(least, s.bulk(&c.req)/all)
+	}
+	return min(1, least)
 }
 
 // domainCosts is the price of a pod's share of the cheapest new node, by domain.
-func (s *solver) domainCosts(key string, req *vec, sig int32, pl *pool, f *fit) map[string]float64 {
-	ck := costKey{key, sig, pl.index, *req}
+func (s *solver) domainCosts(key string, class *class, sig int32, pl *pool, f *fit) map[string]float64 {
+	req := &class.req
+	least := s.leastShare(class)
+	ck := costKey{key, sig, pl.index, *req, least}
 	if m, ok := s.costs[ck]; ok {
 		return m
 	}
@@ -198,7 +219,7 @@ func (s *solver) domainCosts(key string, req *vec, sig int32, pl *pool, f *fit) 
 		if pl.u.cols[c].off.ReservationID != "" || !req.within(&pl.room[t], s.nd) {
 			return
 		}
-		cost := pl.u.cols[c].price * share(req, &pl.room[t], s.nd)
+		cost := pl.u.cols[c].price * max(least, share(req, &pl.room[t], s.nd))
 		var names []string
 		if isFree {
 			v := pl.freeBase[i]

@@ -178,8 +178,9 @@ func (s *solver) groupsOf(p *cluster.Pod, filter int32) ownedGroups {
 	if len(spreads) == 0 && len(s.p.Options.DefaultSpread) > 0 && len(p.Labels) > 0 {
 		spreads = s.defaultSpread(p)
 	}
+	keys := spreadKeys(spreads)
 	for i := range spreads {
-		s.spreadGroup(&out, p, &spreads[i], filter)
+		s.spreadGroup(&out, p, &spreads[i], filter, keys)
 	}
 	if p.Affinity != nil && p.Affinity.PodAffinity != nil {
 		a := p.Affinity.PodAffinity
@@ -240,13 +241,16 @@ func portsClash(a, b cluster.HostPort) bool {
 	return a.Port == b.Port && a.Protocol == b.Protocol && (a.IP == b.IP || a.IP == "" || b.IP == "")
 }
 
-func (s *solver) spreadGroup(out *ownedGroups, p *cluster.Pod, c *corev1.TopologySpreadConstraint, filter int32) {
+func (s *solver) spreadGroup(out *ownedGroups, p *cluster.Pod, c *corev1.TopologySpreadConstraint, filter int32, keys []string) {
 	g := group{kind: spread, key: requirementKey(c.TopologyKey), namespaces: []string{p.Namespace}, sel: c.LabelSelector, maxSkew: c.MaxSkew, filter: filter}
 	if c.MinDomains != nil {
 		g.minDomains = *c.MinDomains
 	}
 	if c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyIgnore {
 		g.filter = -1
+	}
+	if len(keys) > 1 {
+		g.filter = s.withKeys(g.filter, keys)
 	}
 	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
 		g.honorTaints = true
@@ -258,6 +262,37 @@ func (s *solver) spreadGroup(out *ownedGroups, p *cluster.Pod, c *corev1.Topolog
 		return
 	}
 	out.hard = append(out.hard, id)
+}
+
+// spreadKeys lists the topology keys of the rules that must hold. The scheduler
+// counts a node for any of them only when it has them all.
+func spreadKeys(cs []corev1.TopologySpreadConstraint) []string {
+	var keys []string
+	for i := range cs {
+		if cs[i].WhenUnsatisfiable != corev1.ScheduleAnyway && requirementKey(cs[i].TopologyKey) != hostKey {
+			keys = append(keys, requirementKey(cs[i].TopologyKey))
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// withKeys makes a filter that also wants the labels to be there.
+func (s *solver) withKeys(filter int32, keys []string) int32 {
+	terms := []term{nil}
+	if filter >= 0 {
+		terms = s.sigs[filter].terms
+	}
+	out := make([]term, 0, len(terms))
+	for _, t := range terms {
+		for _, k := range keys {
+			t = t.and(k, valuesOf(cluster.Exists, nil))
+		}
+		if !t.impossible() {
+			out = append(out, t)
+		}
+	}
+	return s.signatureOf(out, nil)
 }
 
 // anywayWeight is what a ScheduleAnyway spread weighs against price.

@@ -152,6 +152,7 @@ func (s *solver) nextWeight(it *item, w *int32) bool {
 // packRound finds the best of several runs. n becomes what is left.
 func (s *solver) packRound(n []int64, weight []int32) []*openNode {
 	r := s.newRound(n, weight)
+	r.export(s, n)
 	reserved := s.packReserved(r, n)
 	runs := []packOptions{
 		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},

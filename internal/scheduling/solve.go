@@ -55,6 +55,7 @@ type solver struct {
 	stateDomain  map[stateValue]string
 	shares       map[costKey]float64
 	reservedUsed map[string]int64
+	exclusive    map[string]string // claims for one pod at a time → the pod that has it
 }
 
 // strayPods are pods of a class that bulk packing could not place.

@@ -148,7 +148,7 @@ func (s *solver) countStanding() {
 				cache[x.h] = match
 			}
 			for _, r := range s.refsOf(s.repelling(p), match, p.HostPorts) {
-				s.bookStanding(n, r)
+				s.bookStanding(n, r, p.Deleting)
 			}
 		}
 	}
@@ -181,8 +181,13 @@ func (s *solver) passesFilter(n *standingNode, g *group) bool {
 	return sig.labelsAllow(n.name, n.labels)
 }
 
-func (s *solver) bookStanding(n *standingNode, r ref) {
+// bookStanding counts a pod that stands. The scheduler leaves pods that are being
+// deleted out of spread rules, but not out of affinity.
+func (s *solver) bookStanding(n *standingNode, r ref, deleting bool) {
 	g := s.groups[r.g]
+	if g.kind == spread && deleting {
+		return
+	}
 	var own, cnt int32
 	if r.own {
 		own = 1
