@@ -42,11 +42,13 @@ $(LINT): tools/go.mod tools/go.sum
 	cd tools && go build -o $(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $(LINT)
 
+DEMO := go run ./cmd/dovetail plan -f examples/parcel --now 2026-02-03T09:30:00Z
+
 .PHONY: demo
 demo: ## plan the example cluster, and explain one pod that is left out
-	go run ./cmd/dovetail plan -f examples/parcel --now 2026-02-03T09:30:00Z
+	$(DEMO)
 	@echo
-	go run ./cmd/dovetail plan -f examples/parcel --now 2026-02-03T09:30:00Z --explain ml/foundation-tune
+	$(DEMO) --explain ml/foundation-tune
 
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=regexp BENCHTIME=1s)
@@ -64,6 +66,13 @@ fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)
 .PHONY: example
 example: ## write the files of examples/parcel anew
 	go run ./examples/gen examples/parcel
+
+.PHONY: readme
+readme: ## put what the demo prints into README.md
+	@$(DEMO) >README.demo
+	@awk '/^<!-- demo ends/ {hidden = 0} !hidden {print} \
+		/^<!-- demo begins/ {hidden = 1; print "```"; while ((getline line <"README.demo") > 0) print line; print "```"}' README.md >README.new
+	@mv README.new README.md && rm README.demo
 
 .PHONY: clean
 clean: ## remove what was built here; the cache stays
