@@ -25,6 +25,14 @@ type yamlProblem struct {
 // gives it: YAML 1.1, so that an unquoted yes or on is true. A document that
 // grows beyond the limit by its aliases is refused.
 func yamlToJSON(text []byte, limit int) (out []byte, problems []yamlProblem) {
+	if out, ok := plainToJSON(text); ok {
+		return out, nil
+	}
+	return libraryToJSON(text, limit)
+}
+
+// libraryToJSON is yamlToJSON for all of YAML.
+func libraryToJSON(text []byte, limit int) (out []byte, problems []yamlProblem) {
 	v, err := parseYAML(text)
 	if err != nil {
 		return nil, problemsOf(err)
