@@ -14,7 +14,7 @@ LINT         := $(CACHE)/golangci-lint-$(LINT_VERSION)
 
 .PHONY: help
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/dovetail
@@ -27,6 +27,10 @@ test: ## run the tests
 .PHONY: race
 race: ## run the tests of what runs in parallel, under the race detector
 	go test -race ./cmd/... ./internal/api/... ./internal/catalog/...
+
+.PHONY: agreement
+agreement: ## hold plans against kube-scheduler's own filters; builds them the first time
+	cd test/agreement && go test ./...
 
 .PHONY: lint
 lint: $(LINT) ## check format, vet, lint
