@@ -54,12 +54,13 @@ func (f *filling) put(it *item, k int64, st int32, nd int) {
 	f.loads = append(f.loads, load{it, k})
 }
 
-// fill loads one node of a candidate type as valuably as it can: seed first,
-// then by score whatever the segment's items still have.
+// fill loads one node of a candidate type as valuably as it can: seed first, as
+// much of it as its rules let on a node; then what is at home there; then, into
+// the gaps, what would be cheaper elsewhere.
 func (pk *packer) fill(sg *segment, c *candidate, seed *item, seedKind int, f *filling) {
 	s := pk.s
 	f.reset(&c.room, pk.base[sg.pool.index])
-	pk.clearMarks()
+	pk.startFill(sg)
 	if seed != nil {
 		k := min(seed.req.times(&f.rem, s.nd), pk.n[seed.id], s.hostCap(f.host, seed.host))
 		if k > 0 && seed.selfCap >= noCap {
@@ -71,39 +72,46 @@ func (pk *packer) fill(sg *segment, c *candidate, seed *item, seedKind int, f *f
 		pk.putCapped(sg, f, seed)
 	}
 	pk.fillFrom(sg, c, seedKind, f, true)
-	pk.clearMarks()
+	pk.rewind(sg)
 	pk.fillFrom(sg, c, seedKind, f, false)
 }
 
-// fillFrom adds items while any fits: first only those that are at home on this
-// node, whose worth is what their resources cost here; then, into what gaps are
-// left, those that would be cheaper elsewhere.
+// startFill forgets what the last filling held and which items it ruled out.
+func (pk *packer) startFill(sg *segment) {
+	pk.mark++
+	pk.hostStep++
+	pk.rewind(sg)
+}
+
+// rewind starts the buckets over.
+func (pk *packer) rewind(sg *segment) {
+	pk.heads = append(pk.heads[:0], make([]int32, len(sg.buckets))...)
+}
+
+// fillFrom adds items while any fits.
 func (pk *packer) fillFrom(sg *segment, c *candidate, seedKind int, f *filling, home bool) {
 	s := pk.s
-	w := &sg.w
 	for {
-		it := pk.best(sg, c, f, w, seedKind, home)
+		it := pk.best(sg, c, f, seedKind, home)
 		if it == nil {
 			return
 		}
-		k := min(it.req.times(&f.rem, s.nd), pk.n[it.id]-pk.holds(f, it), s.hostCap(f.host, it.host))
+		k := min(it.req.times(&f.rem, s.nd), pk.n[it.id]-pk.holds(it), s.hostCap(f.host, it.host))
 		if k > 2 {
 			k = max(1, k/pk.opt.chunk)
 		}
 		if !pk.tryPut(f, it, k) {
 			pk.dead[it.id] = pk.mark
-		} else if !home && pk.kindOf[it.id] != seedKind && pk.beta(it, w) < atHome {
+		} else if !home && pk.kindOf[it.id] != seedKind && pk.beta(it, &sg.w) < atHome {
 			f.guest += it.value * float64(k)
 		}
 	}
 }
 
 // holds is how many units of an item the filling has.
-func (pk *packer) holds(f *filling, it *item) int64 {
-	for i := range f.loads {
-		if f.loads[i].it == it {
-			return f.loads[i].k
-		}
+func (pk *packer) holds(it *item) int64 {
+	if pk.heldMark[it.id] == pk.mark {
+		return pk.held[it.id]
 	}
 	return 0
 }
@@ -121,6 +129,11 @@ func (pk *packer) tryPut(f *filling, it *item, k int64) bool {
 		f.sigs = append(f.sigs, it.sig)
 	}
 	f.put(it, k, st, pk.s.nd)
+	pk.held[it.id] = pk.holds(it) + k
+	pk.heldMark[it.id] = pk.mark
+	if len(it.host) > 0 {
+		pk.hostStep++
+	}
 	return true
 }
 
@@ -131,11 +144,11 @@ func (pk *packer) putCapped(sg *segment, f *filling, seed *item) {
 	if pk.need[seed.id] == 0 {
 		return
 	}
-	w := &sg.w
 	for _, it := range pk.capped {
-		if it == seed || pk.n[it.id] == 0 || pk.beta(it, w) < atHome || pk.need[it.id]*2 < pk.need[seed.id] || !pk.inSegment(sg, it) {
+		if it == seed || pk.n[it.id] == 0 || pk.need[it.id]*2 < pk.need[seed.id] || !sg.kinds.has(pk.kindOf[it.id]) || pk.beta(it, &sg.w) < atHome {
 			continue
 		}
+		pk.work++
 		k := min(it.req.times(&f.rem, pk.s.nd), pk.n[it.id], it.selfCap, pk.s.hostCap(f.host, it.host))
 		if k > 0 {
 			pk.tryPut(f, it, k)
@@ -143,16 +156,28 @@ func (pk *packer) putCapped(sg *segment, f *filling, seed *item) {
 	}
 }
 
-func (pk *packer) inSegment(sg *segment, it *item) bool { return sg.kinds.has(pk.kindOf[it.id]) }
+// blocked tells whether the rules of the node keep an item off now. Items with
+// the same part in them share the answer until the load changes.
+func (pk *packer) blocked(f *filling, it *item) bool {
+	if len(it.host) == 0 {
+		return false
+	}
+	c := it.hostClass
+	if pk.hostSeen[c] != pk.hostStep {
+		pk.hostSeen[c] = pk.hostStep
+		pk.hostShut[c] = pk.s.hostCap(f.host, it.host) <= 0
+	}
+	return pk.hostShut[c]
+}
 
 // best is the item that suits what is left of the node: what the rest would be
 // worth if it were filled with that item alone, which is most where the item asks
 // for the resources in the proportion in which they are left, so that they run
 // out together; and the larger the better, since small ones fit later too. Items
 // of one request differ in freedom only: the first that still can is taken.
-func (pk *packer) best(sg *segment, c *candidate, f *filling, w *weights, seedKind int, home bool) *item {
+func (pk *packer) best(sg *segment, c *candidate, f *filling, seedKind int, home bool) *item {
 	nd := pk.s.nd
-	// What is left of the node, by resource and in worth.
+	w := &sg.w
 	var free, inv [maxDims]float64
 	worth := 0.0
 	for d := 0; d < nd; d++ {
@@ -168,9 +193,10 @@ func (pk *packer) best(sg *segment, c *candidate, f *filling, w *weights, seedKi
 	var top *item
 	topScore := 0.0
 	needSeed := len(f.loads) == 0
+	pk.work += len(sg.buckets)
 	for b := range sg.buckets {
 		bk := &sg.buckets[b]
-		if !bk.req.within(&f.rem, nd) {
+		if int(pk.heads[b]) == len(bk.items) || !bk.req.within(&f.rem, nd) {
 			continue
 		}
 		value, times, size := 1e-12, math.Inf(1), 0.0
@@ -185,33 +211,39 @@ func (pk *packer) best(sg *segment, c *candidate, f *filling, w *weights, seedKi
 		if score <= topScore {
 			continue
 		}
-		for _, it := range bk.items {
-			if pk.dead[it.id] == pk.mark {
-				continue
-			}
-			if pk.n[it.id]-pk.holds(f, it) <= 0 || len(it.host) > 0 && pk.s.hostCap(f.host, it.host) <= 0 {
-				if !it.waits {
-					pk.dead[it.id] = pk.mark
-				}
-				continue
-			}
-			if needSeed && pk.kindOf[it.id] != seedKind {
-				continue
-			}
-			beta := pk.beta(it, w)
-			if home && beta < atHome {
-				continue
-			}
-			sc := score * beta
-			if sc > topScore {
-				top, topScore = it, sc
-			}
-			if !needSeed {
-				break
-			}
+		if it, sc := pk.candidateItem(f, bk, b, w, seedKind, home, needSeed, score); sc > topScore {
+			top, topScore = it, sc
 		}
 	}
 	return top
+}
+
+// candidateItem is the first item of a bucket that can join. Items that cannot
+// any more are passed over for the rest of the filling.
+func (pk *packer) candidateItem(f *filling, bk *bucket, b int, w *weights, seedKind int, home, needSeed bool, score float64) (*item, float64) {
+	prefix := true
+	for i := int(pk.heads[b]); i < len(bk.items); i++ {
+		it := bk.items[i]
+		gone := pk.dead[it.id] == pk.mark || pk.n[it.id] <= pk.holds(it) || !it.waits && pk.blocked(f, it)
+		beta := 1.0
+		if !gone {
+			if beta = pk.beta(it, w); home && beta < atHome {
+				gone = true
+			}
+		}
+		if gone {
+			if prefix {
+				pk.heads[b] = int32(i + 1)
+			}
+			continue
+		}
+		prefix = false
+		if needSeed && pk.kindOf[it.id] != seedKind || it.waits && pk.blocked(f, it) {
+			continue
+		}
+		return it, score * beta
+	}
+	return nil, 0
 }
 
 // atHome is the part of a node's worth for its resources that an item must be
@@ -227,5 +259,3 @@ func (pk *packer) beta(it *item, w *weights) float64 {
 	}
 	return min(1, max(0.05, it.value/full))
 }
-
-func (pk *packer) clearMarks() { pk.mark++ }

@@ -17,15 +17,16 @@ type item struct {
 	n       int64
 	host    []hostPart
 	// selfCap is how many units a node may hold by the item's own rules.
-	selfCap  int64
-	priority int32
-	why      string
-	value    float64 // USD an hour that a unit is worth, set by weigh
-	value0   float64 // the same at the beginning of packing
-	shape    int32   // items with the same req share it
-	exotic   bool    // only exotic types can hold it
-	columns  int     // how many columns it may use: its freedom
-	waits    bool    // an affinity to the node: what cannot join now may join later
+	selfCap   int64
+	priority  int32
+	why       string
+	value     float64 // USD an hour that a unit is worth, set by weigh
+	value0    float64 // the same at the beginning of packing
+	shape     int32   // items with the same req share it
+	exotic    bool    // only exotic types can hold it
+	hostClass int32   // items with the same part in the rules of the node
+	columns   int     // how many columns it may use: its freedom
+	waits     bool    // an affinity to the node: what cannot join now may join later
 }
 
 // member is the pods that a unit takes from one part.
@@ -84,6 +85,7 @@ func (s *solver) makeItems(parts []part) {
 	}
 	sort.SliceStable(s.items, func(i, j int) bool { return s.itemLess(s.items[i], s.items[j]) })
 	shapes := map[vec]int32{}
+	hosts := map[string]int32{}
 	for i, it := range s.items {
 		it.id = i
 		id, ok := shapes[it.req]
@@ -92,7 +94,35 @@ func (s *solver) makeItems(parts []part) {
 			shapes[it.req] = id
 		}
 		it.shape = id
+		hk := hostStateKey(it.host)
+		hc, ok := hosts[hk]
+		if !ok {
+			hc = int32(len(hosts))
+			hosts[hk] = hc
+		}
+		it.hostClass = hc
+		it.waits = s.waitsForHost(it)
 	}
+	s.hostClasses = len(hosts)
+}
+
+func hostStateKey(h []hostPart) string {
+	ids := make([]int32, 0, 3*len(h))
+	for _, p := range h {
+		ids = append(ids, p.g, p.own, p.cnt)
+	}
+	return int32Key(ids)
+}
+
+// waitsForHost tells whether an item wants something on its node that it does
+// not bring: what cannot join a load now may join it later.
+func (s *solver) waitsForHost(it *item) bool {
+	for _, p := range it.host {
+		if p.own > 0 && s.groups[p.g].kind == affinity {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *solver) addItem(it *item) {

@@ -149,67 +149,6 @@ func (s *solver) nextWeight(it *item, w *int32) bool {
 	return false
 }
 
-// packRound finds the best of several runs. n becomes what is left.
-func (s *solver) packRound(n []int64, weight []int32) []*openNode {
-	r := s.newRound(n, weight)
-	r.export(s, n)
-	reserved := s.packReserved(r, n)
-	runs := []packOptions{
-		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
-		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
-		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
-		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
-		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
-		{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot},
-	}
-	var best *packer
-	for _, o := range runs {
-		pk := s.newPacker(r, n, o)
-		pk.run()
-		pk.dump()
-		pk.learn(0.5)
-		if best == nil || pk.better(best) {
-			best = pk
-		}
-	}
-	for i, p := range s.pools {
-		for k := range p.limits {
-			p.limits[k].used = best.spent[i][k]
-		}
-	}
-	copy(n, best.n)
-	return append(reserved, s.expand(best.out)...)
-}
-
-// wideSpot is how many types a spot node should have to choose from.
-const wideSpot = 15
-
-// better prefers the run that places more, then the cheaper one, and at prices
-// within half a per cent the one with fewer nodes.
-func (pk *packer) better(o *packer) bool {
-	if a, b := pk.unplaced(), o.unplaced(); a != b {
-		return a < b
-	}
-	switch {
-	case pk.price < o.price*0.995:
-		return true
-	case pk.price > o.price*1.005:
-		return false
-	case pk.nodes != o.nodes:
-		return pk.nodes < o.nodes
-	default:
-		return pk.price < o.price
-	}
-}
-
-func (pk *packer) unplaced() int64 {
-	total := int64(0)
-	for i := range pk.n {
-		total += pk.n[i]
-	}
-	return total
-}
-
 // expand turns patterns into nodes.
 func (s *solver) expand(ps []pattern) []*openNode {
 	total := int64(0)

@@ -15,7 +15,6 @@ type packOptions struct {
 	tries   int     // candidates that are filled at a step
 	bulk    float64 // how much a large item is preferred to one that suits
 	options int     // a spot node should have this many types to choose from
-	sizeCap float64 // capped items: the most that a node may be worth, in shares of what is left for each node that they need; 0 is no limit
 }
 
 // pattern is a load that several nodes have alike.
@@ -31,24 +30,32 @@ type pattern struct {
 
 // packer is one run: which nodes to open for the items.
 type packer struct {
-	s        *solver
-	opt      packOptions
-	round    *round
-	n        []int64 // units left, by item
-	kindOf   []int   // by item
-	base     []int32 // empty node, by pool
-	dead     []uint32
-	mark     uint32
-	need     []int64 // nodes that an item's own rules demand, by item
-	capped   []*item
-	spent    [][]int64 // by pool and limit: what counts against it so far
-	out      []pattern
-	price    float64
-	nodes    int64
-	cur      filling
-	top      filling
-	left     float64 // worth of what is left when last weighed
-	maxBoost float64
+	s      *solver
+	opt    packOptions
+	round  *round
+	n      []int64 // units left, by item
+	kindOf []int   // by item
+	base   []int32 // empty node, by pool
+	// What the filling holds and rules out, valid while mark is the same.
+	dead, heldMark []uint32
+	held           []int64
+	mark           uint32
+	heads          []int32 // by bucket: items before it are out
+	hostSeen       []uint32
+	hostShut       []bool
+	hostStep       uint32
+	tryCache       [][]try // by kind, until weights change
+	work           int     // steps taken, to bound the number of runs
+	need           []int64 // nodes that an item's own rules demand, by item
+	capped         []*item
+	spent          [][]int64 // by pool and limit: what counts against it so far
+	out            []pattern
+	price          float64
+	nodes          int64
+	cur            filling
+	top            filling
+	left           float64 // worth of what is left when last weighed
+	maxBoost       float64
 }
 
 // round is the kinds and segments for the items that are left, at the weights
@@ -63,7 +70,7 @@ type round struct {
 }
 
 // newRound prepares packing for the items with units left.
-func (s *solver) newRound(n []int64, weight []int32) *round {
+func (s *solver) newRound(n []int64, weight []int32, sized bool) *round {
 	type kindKey struct {
 		sig, weight int32
 		exotic      bool
@@ -82,7 +89,10 @@ func (s *solver) newRound(n []int64, weight []int32) *round {
 		if n[i] == 0 {
 			continue
 		}
-		key := kindKey{it.sig, weight[i], it.exotic, sizeTier(it.req[dimCPU], largest)}
+		key := kindKey{it.sig, weight[i], it.exotic, 0}
+		if sized {
+			key.tier = sizeTier(it.req[dimCPU], largest)
+		}
 		k := index[key]
 		if k == nil {
 			k = &kind{id: len(r.kinds), sig: it.sig, weight: weight[i], exotic: it.exotic, tier: key.tier, least: it.req}
@@ -102,7 +112,6 @@ func (s *solver) newRound(n []int64, weight []int32) *round {
 		it.columns = k.columns
 		r.kindOf[i] = k.id
 	}
-	s.kindList = r.kinds
 	r.segs = s.segmentsFor(r.kinds)
 	r.ofKind = make([][]*segment, len(r.kinds))
 	for _, sg := range r.segs {
@@ -183,7 +192,9 @@ func (r *round) fillBuckets(s *solver, sg *segment, n []int64) {
 // newPacker starts a run on what is left of the items.
 func (s *solver) newPacker(r *round, n []int64, opt packOptions) *packer {
 	pk := &packer{s: s, opt: opt, round: r, n: slices.Clone(n), kindOf: r.kindOf,
-		dead: make([]uint32, len(s.items)), need: make([]int64, len(s.items))}
+		dead: make([]uint32, len(s.items)), heldMark: make([]uint32, len(s.items)), held: make([]int64, len(s.items)),
+		hostSeen: make([]uint32, s.hostClasses), hostShut: make([]bool, s.hostClasses),
+		tryCache: make([][]try, len(r.kinds)), need: make([]int64, len(s.items))}
 	for _, p := range s.pools {
 		pk.base = append(pk.base, s.baseState(p))
 		u := make([]int64, len(p.limits))
@@ -280,19 +291,6 @@ func (pk *packer) countNeeds() {
 	}
 }
 
-// leftFor is the worth of what is left and at home in a segment.
-func (pk *packer) leftFor(sg *segment) float64 {
-	v := 0.0
-	for b := range sg.buckets {
-		for _, it := range sg.buckets[b].items {
-			if pk.n[it.id] > 0 && pk.beta(it, &sg.w) >= atHome {
-				v += it.value * float64(pk.n[it.id])
-			}
-		}
-	}
-	return v
-}
-
 // reweigh weighs again when a fifth of what was left has been placed.
 func (pk *packer) reweigh() {
 	left := 0.0
@@ -316,7 +314,7 @@ type try struct {
 // open chooses a candidate, loads it and commits as many like it as make sense.
 // false when no candidate takes anything.
 func (pk *packer) open(seed *item, k int) bool {
-	tries := pk.tries(seed, k)
+	tries := pk.triesFor(seed, k)
 	type result struct {
 		t     try
 		worth float64
@@ -329,6 +327,9 @@ func (pk *packer) open(seed *item, k int) bool {
 	for _, t := range tries {
 		if filled >= pk.opt.tries {
 			break
+		}
+		if !pk.limitAllows(t.sg.pool, t.c.typ, 1) || seed != nil && !seed.req.within(&t.c.room, pk.s.nd) {
+			continue
 		}
 		if t.ub*pk.maxBoost < bestWorth*(1-pk.opt.within)-1e-9 {
 			continue
@@ -375,57 +376,46 @@ func (pk *packer) wide(t try) bool {
 	return !t.sg.spot || t.c.options >= pk.opt.options
 }
 
-// tries lists the candidates in the order in which they are worth a look: by the
-// most that a full load could be worth for the price, larger first.
-func (pk *packer) tries(seed *item, k int) []try {
+// tries lists the candidates of a kind in the order in which they are worth a
+// look: by the most that a full load could be worth for the price, larger first.
+func (pk *packer) tries(k int) []try {
+	if pk.tryCache[k] != nil {
+		return pk.tryCache[k]
+	}
 	s := pk.s
-	segs := slices.Clone(pk.round.ofKind[k])
+	type ranked struct {
+		sg          *segment
+		worth, home float64
+	}
+	segs := make([]ranked, 0, len(pk.round.ofKind[k]))
+	for _, sg := range pk.round.ofKind[k] {
+		worth, home := pk.homeWorth(sg, k)
+		segs = append(segs, ranked{sg, worth, home})
+	}
 	// Of two columns with the same type and price the one in the segment where
 	// more of what is left is at home is tried.
-	worth := map[*segment]float64{}
-	home := map[*segment]float64{}
-	for _, sg := range segs {
-		worth[sg], home[sg] = pk.homeWorth(sg, k)
-	}
-	slices.SortStableFunc(segs, func(a, b *segment) int { return cmp.Compare(worth[b], worth[a]) })
+	slices.SortStableFunc(segs, func(a, b ranked) int { return cmp.Compare(b.worth, a.worth) })
 	type sameType struct {
 		pool  int
 		typ   int32
 		price float64
 	}
 	seen := map[sameType]bool{}
-	var out []try
-	var small []try
-	for _, sg := range segs {
-		most := math.Inf(1)
-		if seed != nil && pk.opt.sizeCap > 0 {
-			most = max(pk.leftFor(sg)/float64(pk.need[seed.id])*pk.opt.sizeCap, 2*seed.value)
-		}
-		for i := range sg.cands {
-			c := &sg.cands[i]
-			key := sameType{sg.pool.index, c.typ, c.price}
-			if seen[key] || !pk.limitAllows(sg.pool, c.typ, 1) {
-				continue
-			}
-			if seed != nil && !seed.req.within(&c.room, s.nd) {
+	out := make([]try, 0, 64)
+	for _, r := range segs {
+		for i := range r.sg.cands {
+			c := &r.sg.cands[i]
+			key := sameType{r.sg.pool.index, c.typ, c.price}
+			if seen[key] {
 				continue
 			}
 			seen[key] = true
-			value := sg.w.of(&c.room, s.nd)
-			t := try{sg, c, value / c.price * home[sg]}
+			t := try{r.sg, c, r.sg.w.of(&c.room, s.nd) / c.price * r.home}
 			if !pk.wide(t) {
 				t.ub *= 0.999
 			}
-			if value > most {
-				small = append(small, t)
-				continue
-			}
 			out = append(out, t)
 		}
-	}
-	if len(out) == 0 {
-		slices.SortStableFunc(small, func(a, b try) int { return cmp.Compare(a.c.price, b.c.price) })
-		out = small[:min(len(small), pk.opt.tries)]
 	}
 	slices.SortStableFunc(out, func(a, b try) int {
 		if math.Abs(a.ub-b.ub) > 1e-9 {
@@ -433,27 +423,38 @@ func (pk *packer) tries(seed *item, k int) []try {
 		}
 		return cmp.Compare(b.c.price, a.c.price)
 	})
-	varied := pk.varied(out)
-	if seed == nil || seed.selfCap >= noCap {
-		return varied
-	}
-	return append(pk.smallest(seed, out), varied...)
+	pk.tryCache[k] = pk.varied(out)
+	return pk.tryCache[k]
 }
 
-// smallest are the cheapest candidates that hold as many of the seed as one node
-// may have: when what could keep it company is used up, they lose least.
-func (pk *packer) smallest(seed *item, in []try) []try {
+// triesFor lists the candidates to look at now. For a seed that few pods a node
+// may have, the cheapest candidates that hold as many of it as one node may have
+// come first: when what could keep it company is used up, they lose least.
+func (pk *packer) triesFor(seed *item, k int) []try {
+	all := pk.tries(k)
+	if seed == nil || seed.selfCap >= noCap {
+		return all
+	}
 	var req vec
 	req.addTimes(&seed.req, min(seed.selfCap, pk.n[seed.id]), pk.s.nd)
-	var out []try
-	for _, t := range in {
-		if req.within(&t.c.room, pk.s.nd) {
-			out = append(out, t)
+	small := make([]try, 0, smallTries+1)
+	for _, t := range all {
+		if !req.within(&t.c.room, pk.s.nd) {
+			continue
+		}
+		i := len(small)
+		for i > 0 && small[i-1].c.price > t.c.price {
+			i--
+		}
+		if i < smallTries {
+			small = slices.Insert(small, i, t)
+			small = small[:min(len(small), smallTries)]
 		}
 	}
-	slices.SortStableFunc(out, func(a, b try) int { return cmp.Compare(a.c.price, b.c.price) })
-	return out[:min(len(out), 4)]
+	return append(small, all...)
 }
+
+const smallTries = 4
 
 // varied orders candidates so that each proportion of memory to cores has its
 // turn: which of them the load that is left can fill is known only by trying.

@@ -99,7 +99,7 @@ func (s *solver) poolSegments(p *pool, kinds []*kind) []*segment {
 		k := segKey{h, u.types[col.typ].Exotic, col.off.CapacityType == cluster.Spot}
 		sg := index[k]
 		if sg == nil {
-			sg = &segment{pool: p, kinds: newBitset(len(s.kindList)), exotic: k.exotic, spot: k.spot}
+			sg = &segment{pool: p, kinds: newBitset(len(kinds)), exotic: k.exotic, spot: k.spot}
 			for _, m := range member {
 				if s.fitOf(m.sig, p).cols.has(c) && m.least.within(&p.room[col.typ], s.nd) {
 					sg.kinds.set(m.id)
@@ -110,19 +110,19 @@ func (s *solver) poolSegments(p *pool, kinds []*kind) []*segment {
 		}
 		sg.add(col, c, p)
 	}
-	out = slices.DeleteFunc(out, func(sg *segment) bool { return !s.segmentWanted(sg) })
+	out = slices.DeleteFunc(out, func(sg *segment) bool { return !sg.wanted(kinds) })
 	for _, sg := range out {
 		s.prune(sg)
 	}
 	return out
 }
 
-// segmentWanted tells whether a kind may open nodes there: exotic types only for
+// wanted tells whether a kind may open nodes there: exotic types only for
 // those that need them.
-func (s *solver) segmentWanted(sg *segment) bool {
+func (sg *segment) wanted(kinds []*kind) bool {
 	found := false
 	sg.kinds.each(func(k int) {
-		found = found || s.kindList[k].exotic == sg.exotic || s.kindList[k].exotic
+		found = found || kinds[k].exotic == sg.exotic || kinds[k].exotic
 	})
 	return found
 }

@@ -40,9 +40,10 @@ type solver struct {
 	kinds    int
 	allows   map[uint64]bool
 
-	classes  []*class
-	items    []*item
-	kindList []*kind
+	classes     []*class
+	items       []*item
+	hostClasses int
+	kindList    []*kind
 
 	states     []*state
 	stateIndex map[stateKey][]int32
@@ -92,9 +93,6 @@ func Solve(p *Problem) (*Result, error) {
 	s.honourPreferences()
 	s.makeItems(s.planDomains())
 	s.fillStanding()
-	if debugPinned != nil && debugOn {
-		debugPinned(s)
-	}
 	nodes := s.packItems()
 	return s.finish(nodes), nil
 }

@@ -91,6 +91,7 @@ func (pk *packer) weigh(steps int) {
 		sg.w = keep[i]
 	}
 	pk.assign()
+	clear(pk.tryCache)
 	pk.left = 0
 	for i := range r.lots {
 		l := &r.lots[i]

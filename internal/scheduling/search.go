@@ -1,0 +1,193 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+)
+
+// How far the search for a cheaper plan goes. Work is counted in steps, not in
+// time, so that the same problem has the same plan on every machine.
+const (
+	searchWork = 600_000 // steps after which no other run begins
+	searchRuns = 6
+	// trade is how much dearer than the cheapest found a plan may be that opens
+	// fewer nodes or leaves launches more types to choose from.
+	trade = 0.01
+	// wideSpot is how many types a spot node should have to choose from: a
+	// launch that may take one type only is a launch that fails.
+	wideSpot = 15
+)
+
+// packRound finds the best of several runs. n becomes what is left. Runs differ
+// in whether items are told apart by size, in how close to the best worth a
+// larger node may be, and by what was learned from the runs before.
+func (s *solver) packRound(n []int64, weight []int32) []*openNode {
+	plain := s.newRound(n, weight, false)
+	reserved := s.packReserved(plain, n)
+	var sized *round
+	var runs []*packer
+	work := 0
+	for i := 0; i < searchRuns; i++ {
+		r := plain
+		if i%2 == 1 {
+			if sized == nil {
+				sized = s.newRound(n, weight, true)
+			}
+			r = sized
+		}
+		o := packOptions{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot}
+		if i >= 2 {
+			o.within = trade / 2
+		}
+		pk := s.newPacker(r, n, o)
+		pk.run()
+		pk.learn(0.5)
+		runs = append(runs, pk)
+		if work += pk.work; work+pk.work > searchWork {
+			break
+		}
+	}
+	best := choose(runs)
+	best.improve(searchWork - work)
+	for i, p := range s.pools {
+		for k := range p.limits {
+			p.limits[k].used = best.spent[i][k]
+		}
+	}
+	copy(n, best.n)
+	return append(reserved, s.expand(best.out)...)
+}
+
+// choose takes the run that places most, and of those the one with the fewest
+// nodes among all that cost at most the trade more than the cheapest.
+func choose(runs []*packer) *packer {
+	cheapest := runs[0]
+	for _, pk := range runs[1:] {
+		if a, b := pk.unplaced(), cheapest.unplaced(); a < b || a == b && pk.price < cheapest.price {
+			cheapest = pk
+		}
+	}
+	best := cheapest
+	for _, pk := range runs {
+		if pk.unplaced() > cheapest.unplaced() || pk.price > cheapest.price*(1+trade/2) {
+			continue
+		}
+		if pk.nodes < best.nodes || pk.nodes == best.nodes && pk.price < best.price {
+			best = pk
+		}
+	}
+	return best
+}
+
+func (pk *packer) unplaced() int64 {
+	total := int64(0)
+	for i := range pk.n {
+		total += pk.n[i]
+	}
+	return total
+}
+
+// improve takes the nodes that are worth least for their price apart and packs
+// what was on them anew, as long as that makes the plan cheaper.
+func (pk *packer) improve(work int) {
+	if pk.unplaced() > 0 {
+		return
+	}
+	spared := map[*load]bool{}
+	for fails := 0; work > 0 && fails < 6; {
+		parts := pk.worst(spared, fails)
+		if len(parts) < 2 {
+			return
+		}
+		again := pk.takeApart(parts)
+		again.run()
+		work -= again.work + 1
+		old := 0.0
+		for _, i := range parts {
+			old += pk.out[i].price * float64(pk.out[i].count)
+		}
+		if again.unplaced() > 0 || again.price > old-1e-9 {
+			for _, i := range parts {
+				spared[&pk.out[i].loads[0]] = true
+			}
+			fails++
+			continue
+		}
+		pk.replace(parts, again)
+	}
+}
+
+// worst are the patterns that are worth least for their price, up to a tenth of
+// the price of all, and more with every try that failed.
+func (pk *packer) worst(spared map[*load]bool, fails int) []int {
+	type rated struct {
+		i     int
+		worth float64
+	}
+	var all []rated
+	for i := range pk.out {
+		p := &pk.out[i]
+		if spared[&p.loads[0]] {
+			continue
+		}
+		v := 0.0
+		for _, l := range p.loads {
+			v += l.it.value0 * float64(l.k)
+		}
+		all = append(all, rated{i, v / p.price})
+	}
+	slices.SortStableFunc(all, func(a, b rated) int { return cmp.Compare(a.worth, b.worth) })
+	limit := pk.price * 0.1 * float64(1+fails%3)
+	var out []int
+	sum := 0.0
+	for _, r := range all {
+		if len(out) >= 2 && sum > limit {
+			break
+		}
+		sum += pk.out[r.i].price * float64(pk.out[r.i].count)
+		out = append(out, r.i)
+	}
+	return out
+}
+
+// takeApart starts a run on what some patterns hold.
+func (pk *packer) takeApart(parts []int) *packer {
+	n := make([]int64, len(pk.n))
+	again := pk.s.newPacker(pk.round, n, pk.opt)
+	again.opt.bulk = 0.2
+	again.opt.chunk = 8
+	for i := range again.spent {
+		copy(again.spent[i], pk.spent[i])
+	}
+	for _, i := range parts {
+		p := &pk.out[i]
+		for _, l := range p.loads {
+			again.n[l.it.id] += l.k * p.count
+		}
+		t := p.pool.u.cols[p.col].typ
+		for k := range p.pool.limits {
+			again.spent[p.pool.index][k] -= p.pool.limits[k].cap[t] * p.count
+		}
+	}
+	return again
+}
+
+// replace exchanges patterns for those of another run.
+func (pk *packer) replace(parts []int, again *packer) {
+	gone := make([]bool, len(pk.out))
+	for _, i := range parts {
+		gone[i] = true
+		pk.price -= pk.out[i].price * float64(pk.out[i].count)
+		pk.nodes -= pk.out[i].count
+	}
+	kept := pk.out[:0]
+	for i := range pk.out {
+		if !gone[i] {
+			kept = append(kept, pk.out[i])
+		}
+	}
+	pk.out = append(kept, again.out...)
+	pk.price += again.price
+	pk.nodes += again.nodes
+	pk.spent = again.spent
+}
