@@ -121,13 +121,16 @@ func (s *search) choose(b int, price float64, made []offer) {
 
 // admitted asks the topology rules of each pod where it is.
 func (s *search) admitted(made []offer) bool {
-	w := &world{nodes: slices.Clone(s.checker.world.nodes)}
+	standing := s.world
+	w := &world{nodes: slices.Clone(standing.nodes)}
 	for i, o := range made {
 		n := *o.node
 		n.name = fmt.Sprintf("new-%d", i)
 		n.labels = cloned(n.labels, cluster.LabelHostname, n.name)
 		w.nodes = append(w.nodes, &n)
 	}
+	s.world = w // claims for one pod at a time look at every node
+	defer func() { s.world = standing }()
 	waiting := map[*cluster.Pod]bool{}
 	for _, p := range s.pods {
 		waiting[p] = true

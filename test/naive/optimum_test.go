@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
 
@@ -23,6 +25,10 @@ func TestOptimum(t *testing.T) {
 		{"apart by zone, a zone short", newFixture().pod("x1", apart(zone, "x")).pod("x2", apart(zone, "x")).pod("x3", apart(zone, "x")), math.Inf(1)},
 		{"spread", newFixture().pod("x1", spreading(zone, 1)).pod("x2", spreading(zone, 1)), 1},
 		{"two architectures", newFixture().pod("x1", selecting(cluster.LabelArch, "arm64")).pod("x2", selecting(cluster.LabelArch, "amd64")), 1.1},
+		{"one claim for one pod at a time", newFixture().with(func(f *fixture) {
+			f.snap.StorageClasses = []cluster.StorageClass{{Name: "any", Provisioner: ebsDriver, WaitForConsumer: true, Default: true}}
+			f.snap.PVCs = []cluster.PVC{{Namespace: "default", Name: "alone", AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}}}
+		}).pod("x1", mounting("alone"), apart(host, "x")).pod("x2", mounting("alone"), apart(host, "x")), math.Inf(1)},
 		{"too large", newFixture().pod("x1", needs(cluster.CPU, 9000)), math.Inf(1)},
 	}
 	for _, tc := range cases {
