@@ -101,3 +101,19 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestLimits: what is too much is refused with the limit.
+func TestLimits(t *testing.T) {
+	if _, problem := plainText(make([]byte, 3<<20), 2<<20); !strings.Contains(problem, "is 3 MiB long; the most is 2 MiB") {
+		t.Error(problem)
+	}
+	l := newLoader(Options{})
+	l.most = 3
+	for _, name := range []string{"f", "g"} {
+		l.source(Source{Name: name, Data: []byte("[" + strings.Join([]string{namespaceJSON(name + "1"), namespaceJSON(name + "2"), namespaceJSON(name + "3"), namespaceJSON(name + "4")}, ",") + "]")})
+	}
+	r := l.finish()
+	if len(r.Objects) != 3 || len(r.Errors) != 1 || !strings.Contains(r.Errors[0].Error(), "f: document 1: Namespace/f4: the input has more than 3 objects") {
+		t.Error(r.Errors, where(r))
+	}
+}

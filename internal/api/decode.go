@@ -486,9 +486,10 @@ func (d *decoder) quantity(c byte) (q resource.Quantity, valid, ok bool) {
 
 // amount decodes a quantity of a custom resource: text, or a whole number.
 func (d *decoder) amount(v reflect.Value, c byte) bool {
+	into := v.Addr().Interface().(*Quantity)
 	if c == '"' {
 		text, ok := d.textValue()
-		v.SetString(text)
+		*into = Quantity{Text: text}
 		return ok
 	}
 	if !startsNumber(c) {
@@ -501,7 +502,7 @@ func (d *decoder) amount(v reflect.Value, c byte) bool {
 	if _, whole := wholeNumber(raw); !whole {
 		d.wrong(`must be a whole number or a quantity in quotes: "` + string(raw) + `"`)
 	}
-	v.SetString(string(raw))
+	*into = Quantity{Text: string(raw), Number: true}
 	return true
 }
 

@@ -23,9 +23,9 @@ type document struct {
 // plainText brings a source to UTF-8 without a byte order mark. Windows shells
 // write UTF-16 when output is redirected. problem says why the source cannot be
 // read.
-func plainText(data []byte) (text []byte, problem string) {
-	if len(data) > maxSource {
-		return nil, "is " + strconv.Itoa(len(data)>>20) + " MiB long; the most is " + strconv.Itoa(maxSource>>20) + " MiB: split it into several files"
+func plainText(data []byte, most int) (text []byte, problem string) {
+	if len(data) > most {
+		return nil, "is " + strconv.Itoa(len(data)>>20) + " MiB long; the most is " + strconv.Itoa(most>>20) + " MiB: split it into several files"
 	}
 	switch {
 	case bytes.HasPrefix(data, []byte{0xEF, 0xBB, 0xBF}):

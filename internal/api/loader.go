@@ -20,7 +20,8 @@ type loader struct {
 	// overlays holds the index in result.Objects of each overlay of the snapshot.
 	overlays []int
 
-	full bool // maxObjects is reached, and that has been said
+	most int  // objects
+	full bool // most is reached, and that has been said
 }
 
 // identity is what makes two objects the same one, whatever the version of the
@@ -34,13 +35,17 @@ func newLoader(opts Options) *loader {
 		result: &Result{Ignored: map[string]int{}},
 		acc:    &coreAccumulator{},
 		seen:   map[identity]int{},
+		most:   maxObjects,
 	}
 }
 
 // source reads all documents of one source.
 func (l *loader) source(s Source) {
+	if l.full {
+		return
+	}
 	l.rep.at(&Object{File: s.Name})
-	text, problem := plainText(s.Data)
+	text, problem := plainText(s.Data, maxSource)
 	if problem != "" {
 		l.rep.add("", problem)
 		return
@@ -92,7 +97,7 @@ func (l *loader) yamlDocument(file string, d document) {
 	}
 	raw, problems := yamlToJSON(d.text, aliasLimit(len(d.text)))
 	if len(problems) > 0 {
-		l.badYAML(o, d, problems)
+		l.badYAML(o, d, 1, problems)
 		return
 	}
 	l.value(o, raw, 0)
@@ -101,14 +106,15 @@ func (l *loader) yamlDocument(file string, d document) {
 // aliasLimit is how long the JSON of a YAML document may become.
 func aliasLimit(length int) int { return 8*length + 16<<20 }
 
-// badYAML reports what is wrong with a document of YAML.
-func (l *loader) badYAML(o Object, d document, problems []yamlProblem) {
+// badYAML reports what is wrong with a document of YAML, or with a part of it
+// that begins at a line.
+func (l *loader) badYAML(o Object, d document, first int, problems []yamlProblem) {
 	l.rep.at(&o)
 	for _, p := range problems {
 		message := "is not valid YAML: " + p.message
-		if p.line > 0 {
-			message = "line " + strconv.Itoa(d.line+p.line-1) + ": " + message
-			if _, next := indentation(lineAt(d.text, p.line)); next == '\t' {
+		if line := first + p.line - 1; p.line > 0 {
+			message = "line " + strconv.Itoa(d.line+line-1) + ": " + message
+			if _, next := indentation(lineAt(d.text, line)); next == '\t' {
 				message += "; indent with spaces, not with tabs"
 			}
 		}
@@ -245,9 +251,9 @@ func (l *loader) hasKind(o *Object) bool {
 // admit adds an object to the result unless it is there already, or there are
 // too many.
 func (l *loader) admit(o *Object) bool {
-	if len(l.result.Objects) >= maxObjects {
+	if len(l.result.Objects) >= l.most {
 		l.full = true
-		l.rep.add("", "the input has more than 1,000,000 objects; plan for a part of them at a time")
+		l.rep.add("", "the input has more than "+strconv.Itoa(l.most)+" objects; plan for a part of them at a time")
 		return false
 	}
 	if o.Name != "" {

@@ -122,7 +122,7 @@ func disksOf(list []BlockDeviceMapping) []cluster.Disk {
 	for _, b := range list {
 		d := cluster.Disk{DeviceName: text(b.DeviceName), Root: b.RootVolume != nil && *b.RootVolume}
 		if b.EBS != nil && b.EBS.VolumeSize != nil {
-			q, _ := parseQuantity(string(*b.EBS.VolumeSize)) // has been checked
+			q, _ := parseQuantity(b.EBS.VolumeSize.Text) // has been checked
 			d.SizeBytes = q.Value()
 		}
 		out = append(out, d)

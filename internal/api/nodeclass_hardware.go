@@ -36,7 +36,7 @@ func checkVolume(e *BlockDevice, path string, r *reporter) {
 		r.add(path, "needs volumeSize or snapshotID; write volumeSize: 100Gi, for example")
 	}
 	if e.VolumeSize != nil {
-		checkVolumeSize(string(*e.VolumeSize), field(path, "volumeSize"), r)
+		checkVolumeSize(e.VolumeSize.Text, field(path, "volumeSize"), r)
 	}
 	if e.VolumeType != nil {
 		r.oneOf(field(path, "volumeType"), *e.VolumeType, volumeTypes...)

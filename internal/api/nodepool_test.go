@@ -179,6 +179,8 @@ func TestRequirementRules(t *testing.T) {
 		{name: "value", patch: requirement("key: a, operator: In, values: ['b c']"), path: at + ".values[0]", says: "not a label value"},
 		{name: "long value", patch: requirement("key: a, operator: In, values: [" + strings.Repeat("b", 64) + "]"), path: at + ".values[0]", says: "at most 63"},
 
+		{name: "value that no node has", patch: requirement("key: karpenter.sh/capacity-type, operator: In, values: [spot, ondemand]"), path: at + ".values[1]", says: `did you mean "on-demand"?`, warn: true},
+		{name: "architecture of another name", patch: requirement("key: kubernetes.io/arch, operator: In, values: [x86_64]"), path: at + ".values[0]", says: "known are amd64, arm64", warn: true},
 		{name: "minValues", patch: requirement("key: a, operator: In, values: [b, c], minValues: 2")},
 		{name: "minValues of Exists", patch: requirement("key: a, operator: Exists, minValues: 50")},
 		{name: "minValues beyond the values", patch: requirement("key: a, operator: In, values: [b, c], minValues: 3"), path: at + ".minValues", says: "asks for 3 different values of the 2"},

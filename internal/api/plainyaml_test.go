@@ -135,7 +135,7 @@ func TestPlainYAMLRoundTrip(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if _, problem := plainText(printed); problem != "" {
+		if _, problem := plainText(printed, maxSource); problem != "" {
 			return
 		}
 		compare(t, printed)
@@ -147,7 +147,7 @@ func FuzzPlainYAML(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if plain, problem := plainText(text); problem == "" {
+		if plain, problem := plainText(text, maxSource); problem == "" {
 			compare(t, plain)
 		}
 	})

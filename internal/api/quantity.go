@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -11,10 +12,21 @@ import (
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
 
-// Quantity is an amount in a custom resource as its author wrote it, number or
-// string, such as 10, "500m" or "64Gi". The schema keeps the spelling, and so
-// does the defaulted output.
-type Quantity string
+// Quantity is an amount in a custom resource as its author wrote it, such as
+// 10, "500m" or "64Gi". The schema keeps the spelling, and so does the defaulted
+// output.
+type Quantity struct {
+	Text   string
+	Number bool // written without quotes
+}
+
+// MarshalJSON writes the amount as it was written.
+func (q Quantity) MarshalJSON() ([]byte, error) {
+	if q.Number {
+		return []byte(q.Text), nil
+	}
+	return json.Marshal(q.Text)
+}
 
 // parseQuantity reads a quantity; problem says what is wrong with it, with a
 // mend.

@@ -51,6 +51,7 @@ func checkRequirement(q *Requirement, path string, use keyUse, r *reporter) clus
 		checkValue(v, index(field(path, "values"), i), r)
 	}
 	checkMinValues(q, path, r)
+	checkKnownValues(q, path, r)
 	out := cluster.Requirement{
 		Key:      cluster.NormalLabel(text(q.Key)),
 		Operator: cluster.Operator(text(q.Operator)),
@@ -60,6 +61,26 @@ func checkRequirement(q *Requirement, path string, use keyUse, r *reporter) clus
 		out.MinValues = int(*q.MinValues)
 	}
 	return out
+}
+
+// knownValues are the values of the labels that have few.
+var knownValues = map[string][]string{
+	cluster.LabelCapacityType: {cluster.OnDemand, cluster.Reserved, cluster.Spot},
+	cluster.LabelArch:         {"amd64", "arm64"},
+	cluster.LabelOS:           {"linux", "windows"},
+}
+
+// checkKnownValues looks for values that no node has.
+func checkKnownValues(q *Requirement, path string, r *reporter) {
+	known, ok := knownValues[cluster.NormalLabel(text(q.Key))]
+	if !ok || text(q.Operator) != string(cluster.In) && text(q.Operator) != string(cluster.NotIn) {
+		return
+	}
+	for i, v := range q.Values {
+		if !slices.Contains(known, v) {
+			r.warn(index(field(path, "values"), i), "no node has "+*q.Key+": "+strconv.Quote(shorten(v))+"; "+suggest(v, known))
+		}
+	}
 }
 
 // checkValues wants as many values as the operator takes.

@@ -205,7 +205,7 @@ func quantities(m map[string]Quantity, path string, r *reporter) cluster.Resourc
 			r.add(at, "has no name; write the name of a resource, such as cpu")
 			continue
 		}
-		q, problem := parseQuantity(string(m[name]))
+		q, problem := parseQuantity(m[name].Text)
 		if problem != "" {
 			r.add(at, problem)
 			continue

@@ -21,12 +21,20 @@ type yamlProblem struct {
 	message string
 }
 
+// maxTree is how long a YAML document may be that needs the parser for all of
+// YAML, which takes some fifty times as much memory.
+const maxTree = 32 << 20
+
 // yamlToJSON converts one YAML document to JSON, with the meaning that kubectl
 // gives it: YAML 1.1, so that an unquoted yes or on is true. A document that
 // grows beyond the limit by its aliases is refused.
 func yamlToJSON(text []byte, limit int) (out []byte, problems []yamlProblem) {
 	if out, ok := plainToJSON(text); ok {
 		return out, nil
+	}
+	if len(text) > maxTree {
+		return nil, []yamlProblem{{message: "it is " + strconv.Itoa(len(text)>>20) + " MiB long and has anchors, flow style or mistakes, which take too much memory in a document of more than " +
+			strconv.Itoa(maxTree>>20) + " MiB; give it as JSON, or split it"}}
 	}
 	return libraryToJSON(text, limit)
 }

@@ -119,8 +119,13 @@ func (l *loader) yamlList(o Object, d document, cut yamlCut) bool {
 	raws := make([][]byte, len(cut.items))
 	for i, piece := range cut.items {
 		raw, problems := yamlToJSON(piece.text, aliasLimit(len(piece.text)))
-		if len(problems) > 0 {
+		if len(problems) > 0 && len(d.text) <= maxTree {
 			return false
+		}
+		if len(problems) > 0 {
+			o.Item = i + 1
+			l.badYAML(o, d, piece.line, problems)
+			raw, o.Item = nil, 0
 		}
 		raws[i] = raw
 	}
