@@ -46,6 +46,8 @@ func TestBroken(t *testing.T) {
 		{"a number", "5", "is a number, not a Kubernetes object"},
 		{"texts in a list", "- a", "is a string, not a Kubernetes object"},
 		{"no kind", "metadata: {name: a}", "is missing"},
+		{"kind that is no text", "apiVersion: v1\nkind: 5\n", "must be strings"},
+		{"empty version", "apiVersion: ''\nkind: Pod\n", "must be strings"},
 		{"no kind in a List", "apiVersion: v1\nkind: List\nitems: [{metadata: {name: a}}]", "is missing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

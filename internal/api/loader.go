@@ -239,6 +239,10 @@ func (l *loader) dispatch(o Object) {
 
 // hasKind reports an object that does not say what it is.
 func (l *loader) hasKind(o *Object) bool {
+	if o.Kind == "" && hasField(o.Raw, []string{"kind"}) || o.APIVersion == "" && hasField(o.Raw, []string{"apiVersion"}) {
+		l.rep.add("", "kind and apiVersion must be strings that say something, such as kind: NodePool and apiVersion: karpenter.sh/v1")
+		return false
+	}
 	if o.Kind == "" {
 		l.rep.add("kind", "is missing; a Kubernetes object says what it is, such as kind: NodePool")
 	}

@@ -48,9 +48,7 @@ func (e Error) Error() string {
 // reporter collects what is wrong while objects are decoded and converted. It
 // stands on one object at a time: at moves it.
 type reporter struct {
-	file     string
-	document int
-	object   string
+	object Object // without what it says
 
 	errors   []Error
 	more     int // errors beyond maxErrors
@@ -71,8 +69,18 @@ type reporter struct {
 
 // at moves the reporter to an object: what is added next is said of it.
 func (r *reporter) at(o *Object) {
-	r.file, r.document, r.object = o.File, o.Document, o.Ref()
+	r.object = Object{File: o.File, Document: o.Document, Item: o.Item, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 	r.settled = r.settled[:0]
+}
+
+// of is an error of the current object.
+func (r *reporter) of(path, message string) Error {
+	o := &r.object
+	e := Error{File: o.File, Document: o.Document, Object: o.Ref(), Path: path, Message: message}
+	if o.Name == "" && o.Item > 0 { // the name that says best which it is
+		e.Object = strings.TrimSpace(o.Kind + " item " + strconv.Itoa(o.Item))
+	}
+	return e
 }
 
 // add reports an error at a field path of the current object; an empty path
@@ -85,7 +93,7 @@ func (r *reporter) add(path, message string) {
 		r.more++
 		return
 	}
-	r.errors = append(r.errors, Error{File: r.file, Document: r.document, Object: r.object, Path: path, Message: message})
+	r.errors = append(r.errors, r.of(path, message))
 }
 
 // settle marks a path of the current object as reported for good.
@@ -115,8 +123,7 @@ func (r *reporter) warn(path, message string) {
 	if len(r.warnings) >= maxErrors {
 		return
 	}
-	e := Error{File: r.file, Document: r.document, Object: r.object, Path: path, Message: message}
-	r.warnings = append(r.warnings, e.Error())
+	r.warnings = append(r.warnings, r.of(path, message).Error())
 }
 
 // count is how many errors there are so far, to tell whether a step added any.
