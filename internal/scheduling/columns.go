@@ -16,12 +16,13 @@ type column struct {
 // universe is a list of instance types as columns of a bit matrix. The columns
 // of a type are neighbours. Pools with the same types share one.
 type universe struct {
-	types  []cluster.InstanceType
-	cols   []column
-	first  []int32 // first[t] to first[t+1] are the columns of type t
-	keys   map[string]*keyIndex
-	sets   map[string]bitset // requirement → columns
-	priced []int32           // columns, the cheapest first
+	types   []cluster.InstanceType
+	cols    []column
+	first   []int32 // first[t] to first[t+1] are the columns of type t
+	keys    map[string]*keyIndex
+	sets    map[string]bitset // requirement → columns
+	outside map[string]bitset // key and domains → columns in none of them; nil: none
+	priced  []int32           // columns, the cheapest first
 }
 
 // keyIndex is what the columns say of one label key: an index into dict for
@@ -33,7 +34,7 @@ type keyIndex struct {
 }
 
 func newUniverse(types []cluster.InstanceType) *universe {
-	u := &universe{types: types, first: make([]int32, len(types)+1), keys: map[string]*keyIndex{}, sets: map[string]bitset{}}
+	u := &universe{types: types, first: make([]int32, len(types)+1), keys: map[string]*keyIndex{}, outside: map[string]bitset{}, sets: map[string]bitset{}}
 	n := 0
 	for t := range types {
 		n += len(types[t].Offerings)

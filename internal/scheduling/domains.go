@@ -387,7 +387,8 @@ func (s *solver) domainScore(key string, c *class, ch *domainChoice, all []part,
 		case g.kind == affinity && r.own && r.match && t.total == 0:
 			penalty += s.coverage(r.g, ch.name, all, choices)
 		case g.kind == spread && !r.own && t.count[d] > t.least(g, -1, 0):
-			penalty++
+			// Out of balance the pods that declare the rule could go nowhere.
+			penalty += 100
 		case g.kind != spread && !r.own && t.count[d] == 0 && t.total > 0:
 			penalty++
 		case g.kind == spread && r.own:

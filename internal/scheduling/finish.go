@@ -177,18 +177,8 @@ func (s *solver) avoidNewDomains(n *openNode, usable bitset) {
 		if g.kind != spread || g.host() || !s.hardGroup[id] || !u.describes(g.key) {
 			continue
 		}
-		t := &s.tallies[id]
-		bad := newBitset(len(u.cols))
-		any := false
-		usable.each(func(i int) {
-			if name, ok := u.columnValue(g.key, i); ok {
-				if d, known := t.index[name]; !known || !t.counted[d] {
-					bad.set(i)
-					any = true
-				}
-			}
-		})
-		if !any || !s.countedBy(n, g) {
+		bad := s.newDomains(int32(id), u)
+		if bad == nil || !usable.intersects(bad) || !s.countedBy(n, g) {
 			continue
 		}
 		rest := usable.clone()
@@ -199,6 +189,51 @@ func (s *solver) avoidNewDomains(n *openNode, usable bitset) {
 			copy(usable, rest)
 		}
 	}
+}
+
+// newDomains are the columns in domains that a spread rule does not count; nil
+// when there are none.
+func (s *solver) newDomains(id int32, u *universe) bitset {
+	k := domainsKey{id, u}
+	if b, ok := s.uncounted[k]; ok {
+		return b
+	}
+	t := &s.tallies[id]
+	names := ""
+	for _, d := range t.ordered() {
+		if t.counted[d] {
+			names += t.names[d] + "\x00"
+		}
+	}
+	key := s.groups[id].key
+	b, ok := u.outside[key+"\x00"+names]
+	if !ok {
+		idx := u.index(key)
+		for i, v := range idx.val {
+			if v < 0 {
+				continue
+			}
+			if d, known := t.index[idx.dict[v]]; known && t.counted[d] {
+				continue
+			}
+			if b == nil {
+				b = newBitset(len(u.cols))
+			}
+			if idx.perColumn {
+				b.set(i)
+			} else {
+				b.setRange(int(u.first[i]), int(u.first[i+1]))
+			}
+		}
+		u.outside[key+"\x00"+names] = b
+	}
+	s.uncounted[k] = b
+	return b
+}
+
+type domainsKey struct {
+	g int32
+	u *universe
 }
 
 // countedBy tells whether a spread rule could count the new node.

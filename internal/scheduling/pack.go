@@ -55,6 +55,7 @@ type packer struct {
 	cur            filling
 	top            filling
 	left           float64 // worth of what is left when last weighed
+	partial        bool    // on a part of the problem: what the whole was worth stays
 	maxBoost       float64
 }
 
@@ -213,8 +214,10 @@ func (pk *packer) run() {
 		pk.maxBoost = max(pk.maxBoost, pk.round.lots[i].boost)
 	}
 	pk.weigh(firstSteps)
-	for _, it := range pk.s.items {
-		it.value0 = it.value
+	if !pk.partial {
+		for _, it := range pk.s.items {
+			it.value0 = it.value
+		}
 	}
 	pk.runCapped()
 	for _, k := range pk.round.order {

@@ -154,6 +154,7 @@ func (pk *packer) worst(spared map[*load]bool, fails int) []int {
 func (pk *packer) takeApart(parts []int) *packer {
 	n := make([]int64, len(pk.n))
 	again := pk.s.newPacker(pk.round, n, pk.opt)
+	again.partial = true
 	again.opt.bulk = 0.2
 	again.opt.chunk = 8
 	for i := range again.spent {
