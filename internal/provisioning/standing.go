@@ -196,13 +196,19 @@ func (w *world) used(s *scheduling.Standing) cluster.Resources {
 	for _, p := range s.Pods {
 		add(p)
 	}
+	var coming []*cluster.Pod
 	for _, d := range w.daemons {
 		runs := slices.ContainsFunc(s.Pods, func(p *cluster.Pod) bool {
 			return p.Owner.Kind == "DaemonSet" && p.Owner.Name == d.Name && p.Namespace == d.Namespace
 		})
 		if !runs && scheduling.Admits(&d.Template, s.Name, s.Labels, s.Taints) {
 			add(&d.Template)
+			coming = append(coming, &d.Template)
 		}
+	}
+	if len(coming) > 0 {
+		// Their host ports are as good as taken.
+		s.Pods = append(slices.Clone(s.Pods), coming...)
 	}
 	return total
 }

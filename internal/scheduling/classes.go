@@ -205,7 +205,11 @@ func (s *solver) newShape(p *cluster.Pod) *shape {
 	if sh.problem == "" {
 		sh.problem = shapeProblem(p, terms)
 	}
-	sh.sig = s.signatureOf(terms, tolers)
+	ports := make([]cluster.HostPort, 0, len(p.HostPorts))
+	for _, hp := range p.HostPorts {
+		ports = append(ports, normalPort(hp))
+	}
+	sh.sig = s.signatureWith(terms, ports, tolers)
 	if p.Affinity != nil && p.Affinity.NodeAffinity != nil && !s.p.Options.IgnorePreferences {
 		sh.prefs = preferencesOf(p.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}

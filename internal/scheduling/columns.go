@@ -1,7 +1,11 @@
 package scheduling
 
 import (
+	"cmp"
+	"slices"
 	"sort"
+	"strconv"
+	"strings"
 
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
@@ -34,6 +38,7 @@ type keyIndex struct {
 }
 
 func newUniverse(types []cluster.InstanceType) *universe {
+	types = inOrder(types)
 	u := &universe{types: types, first: make([]int32, len(types)+1), keys: map[string]*keyIndex{}, outside: map[string]bitset{}, sets: map[string]bitset{}}
 	n := 0
 	for t := range types {
@@ -54,6 +59,34 @@ func newUniverse(types []cluster.InstanceType) *universe {
 	return u
 }
 
+// inOrder returns types by name with their offerings by zone, capacity type and
+// reservation, so that the order of a catalogue does not matter. What is in order
+// already is shared.
+func inOrder(types []cluster.InstanceType) []cluster.InstanceType {
+	byName := func(a, b cluster.InstanceType) int { return strings.Compare(a.Name, b.Name) }
+	byZone := func(a, b cluster.Offering) int {
+		return cmp.Or(strings.Compare(a.Zone, b.Zone), strings.Compare(a.CapacityType, b.CapacityType), strings.Compare(a.ReservationID, b.ReservationID))
+	}
+	owned := false
+	own := func() {
+		if !owned {
+			types, owned = slices.Clone(types), true
+		}
+	}
+	if !slices.IsSortedFunc(types, byName) {
+		own()
+		slices.SortStableFunc(types, byName)
+	}
+	for i := range types {
+		if !slices.IsSortedFunc(types[i].Offerings, byZone) {
+			own()
+			types[i].Offerings = slices.Clone(types[i].Offerings)
+			slices.SortStableFunc(types[i].Offerings, byZone)
+		}
+	}
+	return types
+}
+
 // columnLabel reads a label that differs between offerings of a type.
 func columnLabel(off *cluster.Offering, key string) (string, bool) {
 	var v string
@@ -68,13 +101,19 @@ func columnLabel(off *cluster.Offering, key string) (string, bool) {
 		v = off.ReservationID
 	case cluster.LabelReservationType:
 		v = off.ReservationType
+	case labelInterruptible:
+		if off.ReservationID != "" {
+			v = strconv.FormatBool(off.ReservationInterruptible)
+		}
 	}
 	return v, v != ""
 }
 
+const labelInterruptible = "karpenter.k8s.aws/capacity-reservation-interruptible"
+
 func perColumnKey(key string) bool {
 	switch key {
-	case cluster.LabelZone, cluster.LabelZoneID, cluster.LabelCapacityType, cluster.LabelReservationID, cluster.LabelReservationType:
+	case cluster.LabelZone, cluster.LabelZoneID, cluster.LabelCapacityType, cluster.LabelReservationID, cluster.LabelReservationType, labelInterruptible:
 		return true
 	}
 	return false

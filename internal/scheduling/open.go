@@ -268,11 +268,7 @@ func (pk *packer) commitOne(sg *segment, c *candidate, f *filling) bool {
 	for i := range sg.pool.limits {
 		pk.spent[sg.pool.index][i] += sg.pool.limits[i].cap[c.typ]
 	}
-	// The node is the reservation's and nothing else.
-	st := pk.s.states[f.st]
-	only := newBitset(len(st.cols))
-	only.set(int(c.col))
-	id := pk.s.internState(&state{pool: st.pool, cols: only, free: st.free})
+	id := pk.s.onlyColumn(f.st, c.col)
 	pk.out = append(pk.out, pattern{loads: slices.Clone(f.loads), count: 1, pool: sg.pool, col: c.col, price: c.price, st: id, req: f.req(pk.s.nd)})
 	return true
 }

@@ -338,6 +338,7 @@ func (pk *packer) open(seed *item, k int) bool {
 			continue
 		}
 		pk.fill(t.sg, t.c, seed, k, &pk.cur)
+		pk.keepMinValues(&pk.cur)
 		if len(pk.cur.loads) == 0 {
 			continue
 		}
@@ -363,6 +364,7 @@ func (pk *packer) open(seed *item, k int) bool {
 		}
 	}
 	pk.fill(pick.t.sg, pick.t.c, seed, k, &pk.cur)
+	pk.keepMinValues(&pk.cur)
 	return pk.commit(pick.t.sg, pick.t.c, &pk.cur)
 }
 
@@ -372,6 +374,34 @@ func (pk *packer) open(seed *item, k int) bool {
 // the few that must be here.
 func (f *filling) worth(price float64) float64 {
 	return (f.value - f.guest) / max(price-f.guest, 1e-9)
+}
+
+// keepMinValues takes off what a filling got last until enough different types
+// hold the rest for the pool's minValues.
+func (pk *packer) keepMinValues(f *filling) {
+	s := pk.s
+	if len(f.loads) == 0 || len(s.states[f.st].pool.minValues) == 0 || s.p.Options.MinValuesBestEffort {
+		return
+	}
+	for len(f.loads) > 0 {
+		req := f.req(s.nd)
+		if s.minValuesHold(f.st, &req) {
+			return
+		}
+		last := &f.loads[len(f.loads)-1]
+		drop := (last.k + 1) / 2
+		f.rem.addTimes(&last.it.req, drop, s.nd)
+		f.value -= last.it.value * float64(drop)
+		if last.k -= drop; last.k > 0 {
+			continue
+		}
+		f.loads = f.loads[:len(f.loads)-1]
+		f.st = pk.base[s.states[f.st].pool.index]
+		f.guest = min(f.guest, f.value)
+		for _, l := range f.loads {
+			f.st = s.advance(f.st, l.it.sig)
+		}
+	}
 }
 
 // wide tells whether a candidate leaves a spot launch enough types to choose from.
@@ -513,7 +543,7 @@ func (pk *packer) rightSize(sg *segment, c *candidate, f *filling) (*candidate, 
 	req.sub(&f.rem, pk.s.nd)
 	for i := range sg.cands {
 		o := &sg.cands[i]
-		if o.price >= c.price {
+		if o.price >= c.price || len(sg.pool.minValues) > 0 {
 			break
 		}
 		if req.within(&o.room, pk.s.nd) && pk.limitAllows(sg.pool, o.typ, 1) {

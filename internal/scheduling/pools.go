@@ -25,12 +25,20 @@ type pool struct {
 	// what is left for pods.
 	daemons []vec
 	room    []vec
+	// portDaemons are the daemons that take ports of the host.
+	portDaemons []portDaemon
 	// minValues of the requirements, by key.
 	minValues []minValue
 	// left is what the limits still allow; present where limited.
 	limits    []limit
 	tiers     int
 	noDaemons bool
+}
+
+// portDaemon is a daemon's host ports and the columns on which it runs.
+type portDaemon struct {
+	ports []cluster.HostPort
+	cols  bitset
 }
 
 type minValue struct {
@@ -126,6 +134,9 @@ func (out *pool) compileDaemons(s *solver, p *Pool) {
 		}
 		req := s.vectorOf(pod.Requests)
 		cols := out.termColumns(s.sigs[sig])
+		if len(pod.HostPorts) > 0 {
+			out.portDaemons = append(out.portDaemons, portDaemon{pod.HostPorts, cols})
+		}
 		for t := range u.types {
 			any := false
 			for c := u.first[t]; c < u.first[t+1] && !any; c++ {
@@ -230,6 +241,9 @@ func (s *solver) computeFit(g *signature, p *pool) *fit {
 			}
 			continue
 		}
+		if len(g.ports) > 0 {
+			cols = p.withoutClashes(g.ports, cols)
+		}
 		if cols.empty() {
 			continue
 		}
@@ -242,6 +256,27 @@ func (s *solver) computeFit(g *signature, p *pool) *fit {
 		}
 	}
 	return f
+}
+
+// withoutClashes takes out the columns whose daemons have a port that the
+// signature's pods need.
+func (p *pool) withoutClashes(ports []cluster.HostPort, cols bitset) bitset {
+	owned := false
+	for _, d := range p.portDaemons {
+		clash := slices.ContainsFunc(d.ports, func(a cluster.HostPort) bool {
+			return slices.ContainsFunc(ports, func(b cluster.HostPort) bool { return portsClash(normalPort(a), b) })
+		})
+		if !clash {
+			continue
+		}
+		if !owned {
+			cols, owned = cols.clone(), true
+		}
+		for w := range cols {
+			cols[w] &^= d.cols[w]
+		}
+	}
+	return cols
 }
 
 func freeKey(free []values) string {

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +30,9 @@ type signature struct {
 	// more are the tolerations of other pods that share the node: each list must
 	// tolerate every taint.
 	more [][]corev1.Toleration
-	key  string
+	// ports of the host that its pods need, which a node's daemons must not have.
+	ports []cluster.HostPort
+	key   string
 }
 
 // untolerated is the taint that keeps one of the signature's pods off.
@@ -171,12 +174,19 @@ func canonicalTolerations(ts []corev1.Toleration) []corev1.Toleration {
 
 // signatureOf interns a signature.
 func (s *solver) signatureOf(terms []term, tolers []corev1.Toleration, more ...[]corev1.Toleration) int32 {
+	return s.signatureWith(terms, nil, tolers, more...)
+}
+
+func (s *solver) signatureWith(terms []term, ports []cluster.HostPort, tolers []corev1.Toleration, more ...[]corev1.Toleration) int32 {
 	k := signatureKey(terms, tolers, more)
+	for _, hp := range ports {
+		k += "\x02" + hp.IP + "/" + string(hp.Protocol) + "/" + strconv.Itoa(int(hp.Port))
+	}
 	if id, ok := s.sigIndex[k]; ok {
 		return id
 	}
 	id := int32(len(s.sigs))
-	s.sigs = append(s.sigs, &signature{id: id, terms: terms, tolers: tolers, more: more, key: k})
+	s.sigs = append(s.sigs, &signature{id: id, terms: terms, tolers: tolers, more: more, ports: ports, key: k})
 	s.sigIndex[k] = id
 	return id
 }
@@ -190,7 +200,7 @@ func (s *solver) pinned(sig int32, key string, v values) int32 {
 			terms = append(terms, j)
 		}
 	}
-	return s.signatureOf(terms, old.tolers, old.more...)
+	return s.signatureWith(terms, old.ports, old.tolers, old.more...)
 }
 
 // joined is the signature of pods that share a node: a term of each.
@@ -214,7 +224,13 @@ func (s *solver) joined(a, b int32) int32 {
 			more = append(more, ts)
 		}
 	}
-	return s.signatureOf(terms, x.tolers, more...)
+	ports := slices.Clone(x.ports)
+	for _, hp := range y.ports {
+		if !slices.Contains(ports, hp) {
+			ports = append(ports, hp)
+		}
+	}
+	return s.signatureWith(terms, ports, x.tolers, more...)
 }
 
 // tolerated tells whether a taint is tolerated; the rule of the Kubernetes API.

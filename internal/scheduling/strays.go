@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
 
 // placeStrays finds places one by one for the pods that bulk packing left, by
@@ -97,7 +99,11 @@ func (s *solver) placeOne(c *class, pod int32, nodes []*openNode) ([]*openNode, 
 		s.charge(best.node.pool, best.node.pool.u.cols[best.node.col].typ, -1)
 	}
 	n := best.node
+	s.moveReservation(n, best.col)
 	n.st, n.col, n.price = best.st, best.col, best.price
+	if n.pool.u.cols[n.col].off.ReservationID != "" {
+		n.st = s.onlyColumn(n.st, n.col)
+	}
 	s.charge(n.pool, n.pool.u.cols[n.col].typ, 1)
 	n.req.add(&c.req, s.nd)
 	n.host = slices.Clone(n.host).with(host, 1)
@@ -105,6 +111,28 @@ func (s *solver) placeOne(c *class, pod int32, nodes []*openNode) ([]*openNode, 
 	n.of = append(n.of, c)
 	s.bookPlaced(c, host, best.domains)
 	return nodes, true
+}
+
+// moveReservation counts the reservation that a node takes, and gives back the
+// one that it had.
+func (s *solver) moveReservation(n *openNode, col int32) {
+	if len(n.pods) > 0 {
+		if id := n.pool.u.cols[n.col].off.ReservationID; id != "" {
+			s.reservedUsed[id]--
+		}
+	}
+	if id := n.pool.u.cols[col].off.ReservationID; id != "" {
+		s.reservedUsed[id]++
+	}
+}
+
+// onlyColumn is a state with one column left: a node of a reservation is nothing
+// else.
+func (s *solver) onlyColumn(st, col int32) int32 {
+	old := s.states[st]
+	only := newBitset(len(old.cols))
+	only.set(int(col))
+	return s.internState(&state{pool: old.pool, cols: only, free: old.free})
 }
 
 func (s *solver) charge(p *pool, t int32, by int64) {
@@ -147,7 +175,7 @@ func (s *solver) alternatives(c *class) []int32 {
 	g := s.sigs[c.shape.sig]
 	if len(g.terms) > 1 {
 		for _, t := range g.terms {
-			out = append(out, s.signatureOf([]term{t}, g.tolers, g.more...))
+			out = append(out, s.signatureWith([]term{t}, g.ports, g.tolers, g.more...))
 		}
 	}
 	return out
@@ -291,15 +319,20 @@ func (s *solver) stateValues(id int32, key string) []string {
 	return st.pool.u.valuesIn(key, st.cols)
 }
 
-// cheapest calls f for the cheapest column of a state that holds a request.
-// Reserved columns are used up elsewhere; exotic types only when nothing else is.
+// reservationFree tells whether reserved capacity is left.
+func (s *solver) reservationFree(o *cluster.Offering) bool {
+	return s.reservedUsed[o.ReservationID] < o.ReservationCount
+}
+
+// cheapest calls f for the cheapest column of a state that holds a request: of
+// reserved ones those that are not used up, exotic types only when nothing else is.
 func (s *solver) cheapest(id int32, req *vec, allowed func(col int32) bool, f func(col int32)) {
 	st := s.states[id]
 	best, bestExotic := int32(-1), int32(-1)
 	alone := st.cols.count() == 1 // a node of a reservation
 	st.cols.each(func(i int) {
 		c := &st.pool.u.cols[i]
-		if c.off.ReservationID != "" && !alone || !req.within(&st.pool.room[c.typ], s.nd) || !allowed(int32(i)) {
+		if c.off.ReservationID != "" && !alone && !s.reservationFree(c.off) || !req.within(&st.pool.room[c.typ], s.nd) || !allowed(int32(i)) {
 			return
 		}
 		slot := &best
