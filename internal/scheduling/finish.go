@@ -143,11 +143,15 @@ func (s *solver) choose(n *openNode, slack []int64) *choices {
 		only.set(int(n.col))
 		usable = only
 	} else if plain {
+		generic := usable.clone()
 		usable.each(func(i int) {
 			if u.types[u.cols[i].typ].Exotic {
-				usable[i>>6] &^= 1 << (i & 63)
+				generic[i>>6] &^= 1 << (i & 63)
 			}
 		})
+		if s.enoughValues(p, generic) {
+			usable = generic
+		}
 	}
 	s.avoidNewDomains(n, usable)
 	ch := s.product(n, usable)
@@ -185,7 +189,7 @@ func (s *solver) avoidNewDomains(n *openNode, usable bitset) {
 		for w := range rest {
 			rest[w] &^= bad[w]
 		}
-		if !rest.empty() {
+		if !rest.empty() && s.enoughValues(n.pool, rest) {
 			copy(usable, rest)
 		}
 	}
@@ -295,19 +299,23 @@ func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.O
 			break
 		}
 	}
-	inTypes := make(map[int32]bool, maxTypes)
+	inTypes := s.neededTypes(n.pool, usable, narrow)
+	kept := newBitset(len(u.cols))
 	for _, i := range u.byPrice() {
 		c := &u.cols[i]
 		if !usable.has(int(i)) || !narrow(c.off) || onDemand >= 0 && c.off.CapacityType == cluster.Spot && c.price > onDemand {
 			continue
 		}
 		if !inTypes[c.typ] {
-			if len(ch.types) == maxTypes {
+			if len(inTypes) >= maxTypes {
 				continue
 			}
 			inTypes[c.typ] = true
+		}
+		if !slices.Contains(ch.types, c.typ) {
 			ch.types = append(ch.types, c.typ)
 		}
+		kept.set(int(i))
 		if !slices.Contains(ch.zones, c.off.Zone) {
 			ch.zones = append(ch.zones, c.off.Zone)
 		}
@@ -321,6 +329,44 @@ func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.O
 			if slices.Contains(ch.zones, o.Zone) && slices.Contains(ch.ctypes, o.CapacityType) && !usable.has(int(i)) && !(o.ReservationID != "" && o.CapacityType != cluster.Reserved) {
 				return false
 			}
+		}
+	}
+	return s.enoughValues(n.pool, kept)
+}
+
+// neededTypes are the cheapest types that give a pool with minValues enough
+// different values; they go into the list before others by price.
+func (s *solver) neededTypes(p *pool, usable bitset, narrow func(o *cluster.Offering) bool) map[int32]bool {
+	out := make(map[int32]bool, maxTypes)
+	if s.p.Options.MinValuesBestEffort {
+		return out
+	}
+	for _, mv := range p.minValues {
+		seen := map[string]bool{}
+		for _, i := range p.u.byPrice() {
+			if len(seen) >= mv.n {
+				break
+			}
+			if c := &p.u.cols[i]; usable.has(int(i)) && narrow(c.off) {
+				if v, ok := p.u.columnValue(mv.key, int(i)); ok && !seen[v] {
+					seen[v] = true
+					out[c.typ] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// enoughValues tells whether columns have enough different values for a pool's
+// minValues.
+func (s *solver) enoughValues(p *pool, cols bitset) bool {
+	if s.p.Options.MinValuesBestEffort {
+		return true
+	}
+	for _, mv := range p.minValues {
+		if len(p.u.valuesIn(mv.key, cols)) < mv.n {
+			return false
 		}
 	}
 	return true
