@@ -217,6 +217,9 @@ func (s *solver) packReserved(r *round, n []int64) []*openNode {
 	var nodes []*openNode
 	free := map[string]int64{}
 	for _, p := range s.pools {
+		if !s.singleChoice(p) {
+			continue
+		}
 		for c := range p.u.cols {
 			off := p.u.cols[c].off
 			if off.ReservationID == "" {
@@ -233,6 +236,17 @@ func (s *solver) packReserved(r *round, n []int64) []*openNode {
 		}
 	}
 	return nodes
+}
+
+// singleChoice tells whether a pool may open a node that only one type can be: a
+// node of a reservation is one, which strict minValues above one forbid.
+func (s *solver) singleChoice(p *pool) bool {
+	for _, mv := range p.minValues {
+		if mv.n > 1 && !s.p.Options.MinValuesBestEffort {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *solver) fillReservation(r *round, sg *segment, n []int64, free map[string]int64, off *cluster.Offering) []*openNode {

@@ -332,7 +332,7 @@ func (s *solver) cheapest(id int32, req *vec, allowed func(col int32) bool, f fu
 	alone := st.cols.count() == 1 // a node of a reservation
 	st.cols.each(func(i int) {
 		c := &st.pool.u.cols[i]
-		if c.off.ReservationID != "" && !alone && !s.reservationFree(c.off) || !req.within(&st.pool.room[c.typ], s.nd) || !allowed(int32(i)) {
+		if c.off.ReservationID != "" && !alone && !(s.reservationFree(c.off) && s.singleChoice(st.pool)) || !req.within(&st.pool.room[c.typ], s.nd) || !allowed(int32(i)) {
 			return
 		}
 		slot := &best
