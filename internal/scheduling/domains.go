@@ -214,12 +214,13 @@ func (s *solver) domainCosts(key string, class *class, sig int32, pl *pool, f *f
 	}
 	m := map[string]float64{}
 	i, isFree := slices.BinarySearch(pl.freeKeys, key)
+	shares := s.typeShares(pl, req)
 	f.cols.each(func(c int) {
-		t := pl.u.cols[c].typ
-		if pl.u.cols[c].off.ReservationID != "" || !req.within(&pl.room[t], s.nd) {
+		part := shares[pl.u.cols[c].typ]
+		if part < 0 || pl.u.cols[c].off.ReservationID != "" {
 			return
 		}
-		cost := pl.u.cols[c].price * max(least, share(req, &pl.room[t], s.nd))
+		cost := pl.u.cols[c].price * max(least, part)
 		var names []string
 		if isFree {
 			v := pl.freeBase[i]
@@ -243,6 +244,29 @@ func (s *solver) domainCosts(key string, class *class, sig int32, pl *pool, f *f
 	})
 	s.costs[ck] = m
 	return m
+}
+
+type sharesKey struct {
+	pool int
+	req  vec
+}
+
+// typeShares is, for each type, the part of a node's room that a pod takes; -1
+// where it does not fit.
+func (s *solver) typeShares(pl *pool, req *vec) []float64 {
+	k := sharesKey{pl.index, *req}
+	if v, ok := s.shareOf[k]; ok {
+		return v
+	}
+	out := make([]float64, len(pl.u.types))
+	for t := range out {
+		out[t] = -1
+		if req.within(&pl.room[t], s.nd) {
+			out[t] = share(req, &pl.room[t], s.nd)
+		}
+	}
+	s.shareOf[k] = out
+	return out
 }
 
 // share is the largest part of a node's room that a pod takes, over resources.

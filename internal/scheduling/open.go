@@ -128,19 +128,7 @@ func (s *solver) nextWeight(it *item, w *int32) bool {
 		if p.spec.Weight >= *w {
 			continue
 		}
-		f := s.fitOf(it.sig, p)
-		if !f.ok {
-			continue
-		}
-		fits, plain := false, false
-		f.cols.each(func(c int) {
-			t := p.u.cols[c].typ
-			if !plain && it.req.within(&p.room[t], s.nd) {
-				fits = true
-				plain = plain || !p.u.types[t].Exotic
-			}
-		})
-		if fits {
+		if fits, plain := s.fitsPool(it, p); fits {
 			*w = p.spec.Weight
 			it.exotic = !plain
 			return true
@@ -209,6 +197,32 @@ func (s *solver) itemsToStrays(n []int64) {
 		}
 		it.n = 0
 	}
+}
+
+type poolNeed struct {
+	sig   int32
+	shape int32
+	pool  int
+}
+
+// fitsPool tells whether a node of the pool can hold an item, and whether one
+// that is not exotic can.
+func (s *solver) fitsPool(it *item, p *pool) (fits, plain bool) {
+	k := poolNeed{it.sig, it.shape, p.index}
+	if v, ok := s.holds[k]; ok {
+		return v[0], v[1]
+	}
+	if f := s.fitOf(it.sig, p); f.ok {
+		for c := 0; c < len(p.u.cols) && !plain; c++ {
+			t := p.u.cols[c].typ
+			if f.cols.has(c) && it.req.within(&p.room[t], s.nd) {
+				fits = true
+				plain = !p.u.types[t].Exotic
+			}
+		}
+	}
+	s.holds[k] = [2]bool{fits, plain}
+	return fits, plain
 }
 
 // packReserved uses capacity that is paid for already: the reservations of the

@@ -54,6 +54,8 @@ type packer struct {
 	nodes          int64
 	cur            filling
 	top            filling
+	units          []int64 // left of each kind
+	rest           float64 // worth of what is left
 	left           float64 // worth of what is left when last weighed
 	partial        bool    // on a part of the problem: what the whole was worth stays
 	maxBoost       float64
@@ -209,6 +211,12 @@ func (s *solver) newPacker(r *round, n []int64, opt packOptions) *packer {
 
 // run opens nodes until nothing is left or nothing more can be placed.
 func (pk *packer) run() {
+	pk.units = make([]int64, len(pk.round.kinds))
+	for i, n := range pk.n {
+		if pk.kindOf[i] >= 0 {
+			pk.units[pk.kindOf[i]] += n
+		}
+	}
 	pk.maxBoost = 1
 	for i := range pk.round.lots {
 		pk.maxBoost = max(pk.maxBoost, pk.round.lots[i].boost)
@@ -230,14 +238,7 @@ func (pk *packer) run() {
 	}
 }
 
-func (pk *packer) kindLeft(k int) bool {
-	for i := range pk.n {
-		if pk.n[i] > 0 && pk.kindOf[i] == k {
-			return true
-		}
-	}
-	return false
-}
+func (pk *packer) kindLeft(k int) bool { return pk.units[k] > 0 }
 
 // runCapped opens the nodes that pods need which may only be few on a node. They
 // come first, and the nodes are kept small enough that what fills them up lasts
@@ -296,13 +297,7 @@ func (pk *packer) countNeeds() {
 
 // reweigh weighs again when a fifth of what was left has been placed.
 func (pk *packer) reweigh() {
-	left := 0.0
-	for i, it := range pk.s.items {
-		if pk.n[i] > 0 && pk.kindOf[i] >= 0 {
-			left += it.value * float64(pk.n[i])
-		}
-	}
-	if left < pk.left*0.8 {
+	if pk.rest < pk.left*0.8 {
 		pk.weigh(againSteps)
 	}
 }
@@ -585,6 +580,8 @@ func (pk *packer) commit(sg *segment, c *candidate, f *filling) bool {
 	}
 	for _, l := range f.loads {
 		pk.n[l.it.id] -= l.k * m
+		pk.units[pk.kindOf[l.it.id]] -= l.k * m
+		pk.rest -= l.it.value * float64(l.k*m)
 	}
 	for i := range sg.pool.limits {
 		pk.spent[sg.pool.index][i] += sg.pool.limits[i].cap[c.typ] * m

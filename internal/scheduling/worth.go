@@ -100,6 +100,7 @@ func (pk *packer) weigh(steps int) {
 			pk.left += it.value * float64(pk.n[it.id])
 		}
 	}
+	pk.rest = pk.left
 }
 
 // startWeights weighs every segment as if it had to take all that may use it.
