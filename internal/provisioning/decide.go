@@ -42,8 +42,8 @@ func Decide(in Input) (plan.Proposal, error) {
 			DefaultSpread: in.Options.DefaultSpread},
 	}
 	refused := w.collectPods(prob)
-	prob.Nodes = w.standing()
 	notes := w.collectPools(prob, in)
+	prob.Nodes = w.standing()
 	res, err := scheduling.Solve(prob)
 	if err != nil {
 		return plan.Proposal{}, fmt.Errorf("placing the pods: %w", err)
@@ -136,6 +136,7 @@ func (w *world) collectPools(prob *scheduling.Problem, in Input) []string {
 			}
 			types = catalog.WithOverlays(types, w.snap.Overlays, labels)
 		}
+		w.types[np.Name] = types
 		prob.Pools = append(prob.Pools, scheduling.Pool{Spec: np, Types: types, Daemons: w.daemons, InUse: use[np.Name]})
 	}
 	sort.Strings(notes)

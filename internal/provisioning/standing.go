@@ -17,16 +17,16 @@ type world struct {
 	snap    *cluster.Snapshot
 	classes map[string]*cluster.NodeClass
 	pools   map[string]*cluster.NodePool
-	claimOf map[string]*cluster.NodeClaim // by node name
-	claims  []*cluster.NodeClaim          // in flight, by name
-	bound   map[string][]*cluster.Pod     // by node name
-	daemons []*cluster.DaemonSet          // by namespace and name
-	types   map[string]map[string]*cluster.InstanceType
+	claimOf map[string]*cluster.NodeClaim     // by node name
+	claims  []*cluster.NodeClaim              // in flight, by name
+	bound   map[string][]*cluster.Pod         // by node name
+	daemons []*cluster.DaemonSet              // by namespace and name
+	types   map[string][]cluster.InstanceType // by NodePool
 }
 
 func newWorld(snap *cluster.Snapshot) *world {
 	w := &world{snap: snap, classes: map[string]*cluster.NodeClass{}, pools: map[string]*cluster.NodePool{},
-		claimOf: map[string]*cluster.NodeClaim{}, bound: make(map[string][]*cluster.Pod, len(snap.Nodes))}
+		claimOf: map[string]*cluster.NodeClaim{}, types: map[string][]cluster.InstanceType{}, bound: make(map[string][]*cluster.Pod, len(snap.Nodes))}
 	for i := range snap.NodeClasses {
 		w.classes[snap.NodeClasses[i].Name] = &snap.NodeClasses[i]
 	}
@@ -177,11 +177,36 @@ func (w *world) inFlight(c *cluster.NodeClaim) scheduling.Standing {
 		labels[cluster.LabelNodePool] = c.NodePool
 	}
 	s := scheduling.Standing{Name: c.Name, Labels: labels, Taints: c.Taints, Allocatable: c.Allocatable}
+	if t := w.typeOf(labels); t != nil {
+		for k, v := range t.Labels {
+			if _, ok := labels[k]; !ok {
+				labels[k] = v
+			}
+		}
+		s.VolumeLimits = scheduling.VolumeLimits(t)
+	}
+	labels[cluster.LabelHostname] = c.Name
 	if len(s.Allocatable) == 0 {
 		s.Closed = true // nothing is known of its room yet
 	}
 	s.Used = w.used(&s)
 	return s
+}
+
+// typeOf is the instance type that a node's labels name, nil where its NodePool
+// has none of that name.
+func (w *world) typeOf(labels map[string]string) *cluster.InstanceType {
+	name, ok := labels[cluster.LabelInstanceType]
+	if !ok {
+		return nil
+	}
+	types := w.types[labels[cluster.LabelNodePool]]
+	for i := range types {
+		if types[i].Name == name {
+			return &types[i]
+		}
+	}
+	return nil
 }
 
 // used is what the bound pods ask for, and the daemons that are still to come.

@@ -237,8 +237,13 @@ func (s *solver) bundle(parts []part, comp []int) {
 		s.unit(parts, followers, -1, 1, func(i int) int { return len(parts[i].pods) })
 		return
 	}
-	// Consecutive units with the same shares are one item.
-	share := func(i, u int) int { n := len(parts[i].pods); return n*(u+1)/units - n*u/units }
+	// Consecutive units with the same shares are one item. Units use their pods up,
+	// so the shares are those of what there was at the beginning.
+	all := make(map[int]int, len(followers))
+	for _, i := range followers {
+		all[i] = len(parts[i].pods)
+	}
+	share := func(i, u int) int { return all[i]*(u+1)/units - all[i]*u/units }
 	u := 0
 	for _, a := range anchors {
 		end := u + len(parts[a].pods)

@@ -30,6 +30,15 @@ func typeVolumeLimit(t *cluster.InstanceType, driver string) int64 {
 	return 1 << 30
 }
 
+// VolumeLimits is how many volumes of each driver a node of a type attaches before
+// its CSINode says so; a driver that is absent has no limit.
+func VolumeLimits(t *cluster.InstanceType) map[string]int64 {
+	if t.VolumeLimit <= 0 {
+		return nil
+	}
+	return map[string]int64{ebsDriver: t.VolumeLimit}
+}
+
 // volumesOf resolves a pod's volumes against the storage objects.
 func (s *solver) volumesOf(p *cluster.Pod) volumeNeeds {
 	needs := volumeNeeds{}
