@@ -49,6 +49,7 @@ func (s *solver) packRound(n []int64, weight []int32) []*openNode {
 	}
 	best := choose(runs)
 	best.improve(searchWork - work)
+	best.fewer(searchWork / 4)
 	for i, p := range s.pools {
 		for k := range p.limits {
 			p.limits[k].used = best.spent[i][k]
@@ -146,6 +147,62 @@ func (pk *packer) worst(spared map[*load]bool, fails int) []int {
 		}
 		sum += pk.out[r.i].price * float64(pk.out[r.i].count)
 		out = append(out, r.i)
+	}
+	return out
+}
+
+// fewer packs the cheapest nodes anew with a taste for large ones: fewer nodes win
+// where the price of all stays within the trade.
+func (pk *packer) fewer(work int) {
+	if pk.unplaced() > 0 {
+		return
+	}
+	budget := pk.price * trade / 2
+	for _, share := range [4]float64{0.02, 0.05, 0.1, 0.2} {
+		if work <= 0 {
+			return
+		}
+		parts := pk.smallest(share)
+		if len(parts) == 0 {
+			continue
+		}
+		again := pk.takeApart(parts)
+		again.opt.within = 5 * trade
+		again.run()
+		work -= again.work + 1
+		price, nodes := 0.0, int64(0)
+		for _, i := range parts {
+			price += pk.out[i].price * float64(pk.out[i].count)
+			nodes += pk.out[i].count
+		}
+		if again.unplaced() > 0 || again.nodes >= nodes || again.price-price > budget {
+			continue
+		}
+		budget -= max(0, again.price-price)
+		again.opt.within = pk.opt.within
+		pk.replace(parts, again)
+	}
+}
+
+// smallest are the patterns with the cheapest nodes, up to a share of the price.
+func (pk *packer) smallest(share float64) []int {
+	order := make([]int, len(pk.out))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(pk.out[a].price, pk.out[b].price) })
+	var out []int
+	sum, nodes := 0.0, int64(0)
+	for _, i := range order {
+		p := &pk.out[i]
+		if sum += p.price * float64(p.count); sum > pk.price*share {
+			break
+		}
+		nodes += p.count
+		out = append(out, i)
+	}
+	if nodes < 2 {
+		return nil
 	}
 	return out
 }
