@@ -2,8 +2,8 @@ package scheduling
 
 // enforce counts every topology rule anew over what is placed and takes out pods
 // that break one: where some of a group could not be placed (a limit, no
-// capacity), those that are may no longer be in balance. What is taken out is
-// tried again one by one.
+// capacity), those that are may no longer be in balance, or have lost what they
+// wanted to be near. What is taken out is tried again one by one.
 func (s *solver) enforce(nodes []*openNode) {
 	if len(s.groups) == 0 {
 		return
@@ -11,11 +11,13 @@ func (s *solver) enforce(nodes []*openNode) {
 	s.recount(nodes)
 	for budget := len(s.p.Pods); budget > 0; budget-- {
 		g, name, found := s.broken(nodes)
-		if !found || !s.evictFrom(nodes, g, name) {
+		if found && s.evictFrom(nodes, g, name) {
+			continue
+		}
+		if !s.takeUnbindable(nodes) {
 			break
 		}
 	}
-	s.enforceHosts(nodes)
 }
 
 // recount fills the tallies from the pods that stand and those that are placed.
@@ -41,12 +43,42 @@ func (s *solver) recount(nodes []*openNode) {
 	for i, n := range s.standing {
 		n.host = hosts[i]
 		for _, pod := range n.pods {
-			s.bookAt(s.classOf(pod), n.labels)
+			s.bookAt(s.classOf(pod), n, 1)
 		}
 	}
 	for _, n := range nodes {
 		for _, c := range n.of {
-			s.bookOpen(c, n.st)
+			s.bookOpen(c, n.st, 1)
+		}
+	}
+	s.countOpenDomains(nodes)
+}
+
+// countOpenDomains lets the domains that the nodes to open bring into being take
+// part in the spread rules that count them.
+func (s *solver) countOpenDomains(nodes []*openNode) {
+	clear(s.uncounted)
+	for id, g := range s.groups {
+		if g.kind != spread || g.host() || !s.hardGroup[id] {
+			continue
+		}
+		t := &s.tallies[id]
+		last := int32(-1)
+		for _, n := range nodes {
+			if n.st == last || len(n.pods) == 0 {
+				continue
+			}
+			last = n.st
+			name, ok := s.domainOfState(n.st, g.key)
+			if !ok {
+				continue
+			}
+			if d, known := t.index[name]; known && t.counted[d] {
+				continue
+			}
+			if s.stateCounts(n.st, g) != never {
+				t.counted[t.domain(name)] = true
+			}
 		}
 	}
 }
@@ -64,34 +96,54 @@ func (s *solver) classOf(pod int32) *class {
 	return s.podClass[pod]
 }
 
-func (s *solver) bookAt(c *class, labels map[string]string) {
+// bookAt counts a pod on a standing node for every hard rule.
+func (s *solver) bookAt(c *class, n *standingNode, sign int32) {
 	for _, r := range c.hard {
-		key := s.groups[r.g].key
-		if key == hostKey {
+		g := s.groups[r.g]
+		r = s.asCounted(r, s.passesFilter(n, g))
+		if g.host() {
 			if r.match {
-				s.tallies[r.g].total++
+				s.tallies[r.g].total += sign
 			}
-			continue
-		}
-		if name, ok := labels[key]; ok {
-			s.book(key, r, name)
+		} else if name, ok := n.labels[g.key]; ok {
+			s.bookIn(r, name, sign)
 		}
 	}
 }
 
-func (s *solver) bookOpen(c *class, st int32) {
+// bookOpen counts a pod on a node to be opened for every hard rule.
+func (s *solver) bookOpen(c *class, st int32, sign int32) {
 	for _, r := range c.hard {
-		key := s.groups[r.g].key
-		if key == hostKey {
+		g := s.groups[r.g]
+		if g.host() {
 			if r.match {
-				s.tallies[r.g].total++
+				s.tallies[r.g].total += sign
 			}
-			continue
-		}
-		if name, ok := s.domainOfState(st, key); ok {
-			s.book(key, r, name)
+		} else if name, ok := s.domainOfState(st, g.key); ok {
+			s.bookIn(s.asCounted(r, s.stateCounts(st, g) != never), name, sign)
 		}
 	}
+}
+
+// asCounted is a class's part in a rule on a node that the rule's filter lets in,
+// or does not: a spread rule counts nobody there.
+func (s *solver) asCounted(r ref, in bool) ref {
+	if !in && s.groups[r.g].kind == spread {
+		r.match = false
+	}
+	return r
+}
+
+func (s *solver) bookIn(r ref, name string, sign int32) {
+	t := &s.tallies[r.g]
+	var by, own int32
+	if r.match {
+		by = sign
+	}
+	if r.own {
+		own = sign
+	}
+	t.add(t.domain(name), by, own)
 }
 
 // domainOfState is the one value that a node in a state has for a key.
@@ -113,10 +165,10 @@ type stateValue struct {
 	key string
 }
 
-// broken finds a domain in which an owner of a rule could not be admitted.
+// broken finds a domain in which an owner of a spread rule could not be admitted.
 func (s *solver) broken(nodes []*openNode) (int32, string, bool) {
 	for id, g := range s.groups {
-		if g.host() || !s.hardGroup[id] {
+		if g.kind != spread || g.host() || !s.hardGroup[id] {
 			continue
 		}
 		t := &s.tallies[id]
@@ -125,15 +177,8 @@ func (s *solver) broken(nodes []*openNode) (int32, string, bool) {
 			if t.owners[d] == 0 {
 				continue
 			}
-			switch g.kind {
-			case spread:
-				if t.count[d]-least > g.maxSkew && s.ownsMovable(nodes, int32(id), t.names[d]) {
-					return int32(id), t.names[d], true
-				}
-			case affinity:
-				if t.count[d] == 0 && s.ownsMovable(nodes, int32(id), t.names[d]) {
-					return int32(id), t.names[d], true
-				}
+			if t.count[d]-least > g.maxSkew && s.ownsMovable(nodes, int32(id), t.names[d]) {
+				return int32(id), t.names[d], true
 			}
 		}
 	}
@@ -204,11 +249,7 @@ func (s *solver) evictFrom(nodes []*openNode, g int32, name string) bool {
 	var sn *standingNode
 	var on *openNode
 	at := -1
-	wantOwner := s.groups[g].kind == affinity
 	s.eachIn(nodes, g, name, func(c *class, a *standingNode, b *openNode, i int) bool {
-		if wantOwner && !owns(c, g) {
-			return true
-		}
 		if low == nil || c.shape.priority < low.shape.priority {
 			low, sn, on, at = c, a, b, i
 		}
@@ -225,69 +266,22 @@ func (s *solver) evictFrom(nodes []*openNode, g int32, name string) bool {
 func (s *solver) takeOut(c *class, sn *standingNode, on *openNode, i int) {
 	host := s.hostParts(c, -1)
 	var pod int32
-	unbook := func(key, name string) {
-		for _, r := range c.hard {
-			if s.groups[r.g].key != key || key == hostKey {
-				continue
-			}
-			t := &s.tallies[r.g]
-			var by, own int32
-			if r.match {
-				by = -1
-			}
-			if r.own {
-				own = -1
-			}
-			t.add(t.domain(name), by, own)
-		}
-	}
 	if sn != nil {
 		pod = sn.pods[i]
 		sn.pods = append(sn.pods[:i:i], sn.pods[i+1:]...)
 		sn.free.add(&c.req, s.nd)
 		sn.host = sn.host.with(host, 1)
-		for _, key := range s.keysOf(c) {
-			if name, ok := sn.labels[key]; ok {
-				unbook(key, name)
-			}
-		}
+		s.bookAt(c, sn, -1)
 	} else {
 		pod = on.pods[i]
 		on.pods = append(on.pods[:i:i], on.pods[i+1:]...)
 		on.of = append(on.of[:i:i], on.of[i+1:]...)
 		on.req.sub(&c.req, s.nd)
 		on.host = append(hostState(nil), on.host...).with(host, 1)
-		for _, key := range s.keysOf(c) {
-			if name, ok := s.domainOfState(on.st, key); ok {
-				unbook(key, name)
-			}
+		s.bookOpen(c, on.st, -1)
+		if len(on.pods) == 0 {
+			s.giveBack(on)
 		}
-	}
-	for _, h := range host {
-		s.tallies[h.g].total += h.cnt
 	}
 	s.stray(c, []int32{pod})
-}
-
-// enforceHosts takes out pods whose affinity to the node has lost what it was to.
-func (s *solver) enforceHosts(nodes []*openNode) {
-	for _, n := range nodes {
-		for i := len(n.of) - 1; i >= 0; i-- {
-			c := n.of[i]
-			for _, r := range c.hard {
-				g := s.groups[r.g]
-				if g.kind != affinity || !g.host() || !r.own {
-					continue
-				}
-				_, cnt := n.host.get(r.g)
-				if r.match {
-					cnt--
-				}
-				if cnt == 0 && !(r.match && s.tallies[r.g].total == 1) {
-					s.takeOut(c, nil, n, i)
-					break
-				}
-			}
-		}
-	}
 }

@@ -1,6 +1,8 @@
 package scheduling
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"sort"
 
@@ -95,8 +97,8 @@ func (s *solver) describe(nodes []*openNode) []Node {
 	return out
 }
 
-// limitSlack is what the limits of each pool leave beyond the nodes at their
-// cheapest type.
+// limitSlack is what the limits of each pool leave beyond what the nodes are
+// charged.
 func (s *solver) limitSlack(nodes []*openNode) [][]int64 {
 	out := make([][]int64, len(s.pools))
 	for i, p := range s.pools {
@@ -106,9 +108,8 @@ func (s *solver) limitSlack(nodes []*openNode) [][]int64 {
 		}
 	}
 	for _, n := range nodes {
-		t := n.pool.u.cols[n.col].typ
-		for k := range n.pool.limits {
-			out[n.pool.index][k] -= n.pool.limits[k].cap[t]
+		for k := range n.charge {
+			out[n.pool.index][k] -= n.charge[k]
 		}
 	}
 	return out
@@ -116,61 +117,27 @@ func (s *solver) limitSlack(nodes []*openNode) [][]int64 {
 
 // choose lists the choices of a node. A launch is charged to the limits at the
 // largest type that it allows, so types that would break one are left out, and
-// what the others may take more than the cheapest comes off the slack.
+// what the others may take more than the node is charged comes off the slack.
 func (s *solver) choose(n *openNode, slack []int64) *choices {
 	p := n.pool
-	u := p.u
-	st := s.states[n.st]
-	base := u.cols[n.col].typ
-	reserved := u.cols[n.col].off.ReservationID != ""
-	usable := newBitset(len(u.cols))
-	plain := false
-	st.cols.each(func(i int) {
-		c := &u.cols[i]
-		if (c.off.ReservationID != "") != reserved || !n.req.within(&p.room[c.typ], s.nd) {
-			return
-		}
-		for k := range p.limits {
-			if p.limits[k].cap[c.typ]-p.limits[k].cap[base] > slack[k] {
-				return
-			}
-		}
-		usable.set(i)
-		plain = plain || !u.types[c.typ].Exotic
-	})
-	if reserved {
-		only := newBitset(len(u.cols))
-		only.set(int(n.col))
-		usable = only
-	} else if plain {
-		generic := usable.clone()
-		usable.each(func(i int) {
-			if u.types[u.cols[i].typ].Exotic {
-				generic[i>>6] &^= 1 << (i & 63)
-			}
-		})
-		if s.enoughValues(p, generic) {
-			usable = generic
-		}
+	if p.u.cols[n.col].off.ReservationID != "" {
+		off := p.u.cols[n.col].off
+		return &choices{col: n.col, types: []int32{p.u.cols[n.col].typ}, zones: []string{off.Zone}, ctypes: []string{off.CapacityType}}
 	}
+	usable := s.usable(p, n.st, &n.req, func(t int32) bool {
+		for k := range p.limits {
+			if p.limits[k].cap[t]-n.charge[k] > slack[k] {
+				return false
+			}
+		}
+		return true
+	})
 	s.avoidNewDomains(n, usable)
 	ch := s.product(n, usable)
-	s.takeSlack(n, ch, slack)
-	return ch
-}
-
-// takeSlack charges what the largest choice takes more than the cheapest.
-func (s *solver) takeSlack(n *openNode, ch *choices, slack []int64) {
-	base := n.pool.u.cols[ch.col].typ
-	planned := n.pool.u.cols[n.col].typ
-	for k := range n.pool.limits {
-		l := &n.pool.limits[k]
-		most := l.cap[base]
-		for _, t := range ch.types {
-			most = max(most, l.cap[t])
-		}
-		slack[k] -= most - l.cap[planned]
+	for k, most := range p.largest(ch.types) {
+		slack[k] -= most - n.charge[k]
 	}
+	return ch
 }
 
 // avoidNewDomains leaves out columns that would bring a domain into being which
@@ -257,41 +224,27 @@ func (s *solver) countedBy(n *openNode, g *group) bool {
 // product chooses types, zones and capacity types of which every offered
 // combination is usable: all where that is so, else around the cheapest.
 func (s *solver) product(n *openNode, usable bitset) *choices {
-	u := n.pool.u
-	order := u.byPrice()
-	ch := &choices{col: -1}
-	for _, i := range order {
-		if usable.has(int(i)) {
-			ch.col = i
-			break
-		}
-	}
-	if ch.col < 0 {
-		ch.col = n.col
-		usable.set(int(n.col))
-	}
-	cheap := u.cols[ch.col].off
-	for _, narrow := range [4]func(o *cluster.Offering) bool{
-		func(o *cluster.Offering) bool { return true },
-		func(o *cluster.Offering) bool { return o.CapacityType == cheap.CapacityType },
-		func(o *cluster.Offering) bool { return o.Zone == cheap.Zone },
-		func(o *cluster.Offering) bool { return o.CapacityType == cheap.CapacityType && o.Zone == cheap.Zone },
-	} {
-		if s.tryProduct(n, usable, narrow, ch) {
+	p := n.pool
+	ch := &choices{}
+	for _, narrow := range narrowings(p.u, usable) {
+		if s.tryProduct(p, usable, narrow, ch, p.u.byPrice(), false) {
 			return ch
 		}
 	}
-	ch.types = []int32{u.cols[ch.col].typ}
-	ch.zones, ch.ctypes = []string{cheap.Zone}, []string{cheap.CapacityType}
-	return ch
+	if c, ok := s.commitment(p, n.st, n.col, &n.req, n.charge); ok && len(c.types) > 0 {
+		return &choices{col: c.col, types: c.types, zones: c.zones, ctypes: c.ctypes}
+	}
+	off := p.u.cols[n.col].off
+	return &choices{col: n.col, types: []int32{p.u.cols[n.col].typ}, zones: []string{off.Zone}, ctypes: []string{off.CapacityType}}
 }
 
-// tryProduct collects the cheapest types of the usable columns that pass narrow
-// and tells whether they are a product. Spot that is dearer than the cheapest
+// tryProduct collects the first types in an order of the usable columns that pass
+// narrow and tells whether they are a product with enough values for minValues;
+// least asks for no more than those need. Spot that is dearer than the cheapest
 // on-demand choice is no choice.
-func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.Offering) bool, ch *choices) bool {
-	u := n.pool.u
-	ch.types, ch.zones, ch.ctypes = ch.types[:0], nil, nil
+func (s *solver) tryProduct(p *pool, usable bitset, narrow func(o *cluster.Offering) bool, ch *choices, order []int32, least bool) bool {
+	u := p.u
+	*ch = choices{col: -1}
 	onDemand := -1.0
 	for _, i := range u.byPrice() {
 		if c := &u.cols[i]; usable.has(int(i)) && c.off.CapacityType == cluster.OnDemand && narrow(c.off) {
@@ -299,15 +252,19 @@ func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.O
 			break
 		}
 	}
-	inTypes := s.neededTypes(n.pool, usable, narrow)
+	needed := s.neededTypes(p, usable, narrow, order)
+	inTypes := make(map[int32]bool, maxTypes)
+	for t := range needed {
+		inTypes[t] = true
+	}
 	kept := newBitset(len(u.cols))
-	for _, i := range u.byPrice() {
+	for _, i := range order {
 		c := &u.cols[i]
-		if !usable.has(int(i)) || !narrow(c.off) || onDemand >= 0 && c.off.CapacityType == cluster.Spot && c.price > onDemand {
+		if !usable.has(int(i)) || !narrow(c.off) || !needed[c.typ] && onDemand >= 0 && c.off.CapacityType == cluster.Spot && c.price > onDemand {
 			continue
 		}
 		if !inTypes[c.typ] {
-			if len(inTypes) >= maxTypes {
+			if least || len(inTypes) >= maxTypes {
 				continue
 			}
 			inTypes[c.typ] = true
@@ -316,6 +273,9 @@ func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.O
 			ch.types = append(ch.types, c.typ)
 		}
 		kept.set(int(i))
+		if ch.col < 0 || c.price < u.cols[ch.col].price {
+			ch.col = i
+		}
 		if !slices.Contains(ch.zones, c.off.Zone) {
 			ch.zones = append(ch.zones, c.off.Zone)
 		}
@@ -323,6 +283,17 @@ func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.O
 			ch.ctypes = append(ch.ctypes, c.off.CapacityType)
 		}
 	}
+	if ch.col < 0 || !s.wholeProduct(u, ch, usable) || !s.enoughValues(p, kept) {
+		return false
+	}
+	if s.strict(p) {
+		u.sortTypes(ch, kept, onDemand)
+	}
+	return true
+}
+
+// wholeProduct tells whether every offered combination of a choice is usable.
+func (s *solver) wholeProduct(u *universe, ch *choices, usable bitset) bool {
 	for _, t := range ch.types {
 		for i := u.first[t]; i < u.first[t+1]; i++ {
 			o := u.cols[i].off
@@ -331,23 +302,54 @@ func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.O
 			}
 		}
 	}
-	return s.enoughValues(n.pool, kept)
+	return true
 }
 
-// neededTypes are the cheapest types that give a pool with minValues enough
-// different values; they go into the list before others by price.
-func (s *solver) neededTypes(p *pool, usable bitset, narrow func(o *cluster.Offering) bool) map[int32]bool {
-	out := make(map[int32]bool, maxTypes)
-	if s.p.Options.MinValuesBestEffort {
-		return out
+// sortTypes orders the types of a choice by their price: that of the cheapest
+// offering which is no spot dearer than the cheapest on-demand one.
+func (u *universe) sortTypes(ch *choices, kept bitset, onDemand float64) {
+	price := make(map[int32]float64, len(ch.types))
+	for _, t := range ch.types {
+		best, any := math.Inf(1), math.Inf(1)
+		for i := u.first[t]; i < u.first[t+1]; i++ {
+			if !kept.has(int(i)) {
+				continue
+			}
+			c := &u.cols[i]
+			any = min(any, c.price)
+			if c.off.CapacityType != cluster.Spot || onDemand < 0 || c.price <= onDemand {
+				best = min(best, c.price)
+			}
+		}
+		if math.IsInf(best, 1) {
+			best = any
+		}
+		price[t] = best
 	}
+	slices.SortStableFunc(ch.types, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(price[a], price[b]), cmp.Compare(a, b))
+	})
+}
+
+// neededTypes are the first types in an order that give a pool with minValues
+// enough different values; they go into the list before others.
+func (s *solver) neededTypes(p *pool, usable bitset, narrow func(o *cluster.Offering) bool, order []int32) map[int32]bool {
+	if !s.strict(p) {
+		return nil
+	}
+	out := map[int32]bool{}
 	for _, mv := range p.minValues {
 		seen := map[string]bool{}
-		for _, i := range p.u.byPrice() {
-			if len(seen) >= mv.n {
-				break
-			}
-			if c := &p.u.cols[i]; usable.has(int(i)) && narrow(c.off) {
+		for pass := 0; pass < 2; pass++ {
+			for _, i := range order {
+				c := &p.u.cols[i]
+				// What is in the list for another key counts for this one too.
+				if !usable.has(int(i)) || !narrow(c.off) || pass == 0 && !out[c.typ] {
+					continue
+				}
+				if len(seen) >= mv.n {
+					break
+				}
 				if v, ok := p.u.columnValue(mv.key, int(i)); ok && !seen[v] {
 					seen[v] = true
 					out[c.typ] = true

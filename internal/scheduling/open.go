@@ -9,16 +9,17 @@ import (
 
 // openNode is a node to be launched.
 type openNode struct {
-	pool  *pool
-	col   int32 // cheapest column that holds the load
-	price float64
-	st    int32
-	loads []load // while packing; the pods follow
-	req   vec
-	host  hostState
-	pods  []int32
-	of    []*class // class of each pod
-	why   string
+	pool   *pool
+	col    int32 // cheapest column that holds the load
+	price  float64
+	st     int32
+	loads  []load // while packing; the pods follow
+	req    vec
+	host   hostState
+	charge []int64 // against each limit of the pool, nil before it is charged
+	pods   []int32
+	of     []*class // class of each pod
+	why    string
 }
 
 // packItems opens nodes for what the standing ones did not take: the pools of

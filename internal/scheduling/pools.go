@@ -31,6 +31,7 @@ type pool struct {
 	minValues []minValue
 	// left is what the limits still allow; present where limited.
 	limits    []limit
+	sized     []int32 // columns by what they count against the limits
 	tiers     int
 	noDaemons bool
 }

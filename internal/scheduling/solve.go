@@ -59,6 +59,7 @@ type solver struct {
 	shareOf      map[sharesKey][]float64
 	holds        map[poolNeed][2]bool
 	uncounted    map[domainsKey]bitset
+	counts       map[stateFilter]verdict
 	exclusive    map[string]string // claims for one pod at a time → the pod that has it
 }
 
@@ -77,7 +78,8 @@ var ErrTooManyResources = errors.New("too many different resources")
 func Solve(p *Problem) (*Result, error) {
 	s := &solver{p: p, sigIndex: map[string]int32{}, costs: map[costKey]map[string]float64{}, groupIndex: map[string]int32{},
 		byLabel: map[labelPair][]int32{}, allows: map[uint64]bool{}, stateIndex: map[stateKey][]int32{}, next: map[uint64]int32{},
-		stateDomain: map[stateValue]string{}, shares: map[costKey]float64{}, reservedUsed: map[string]int64{}, shareOf: map[sharesKey][]float64{}, holds: map[poolNeed][2]bool{}, uncounted: map[domainsKey]bitset{}}
+		stateDomain: map[stateValue]string{}, shares: map[costKey]float64{}, reservedUsed: map[string]int64{}, shareOf: map[sharesKey][]float64{}, holds: map[poolNeed][2]bool{}, uncounted: map[domainsKey]bitset{},
+		counts: map[stateFilter]verdict{}}
 	if err := s.chooseDims(); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -8,22 +9,34 @@ import (
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
 
+// strayRounds is how often the strays are placed and the rules counted anew.
+const strayRounds = 3
+
 // placeStrays finds places one by one for the pods that bulk packing left, by
 // every rule: on standing nodes, on the nodes to open (which may become larger),
-// on nodes of their own. It repeats while something is placed, since a pod may
-// be what another waits for.
+// on nodes of their own. A new node may bring a domain into being that a rule of
+// others counts, so the rules are counted anew until nothing breaks one.
 func (s *solver) placeStrays(nodes []*openNode) []*openNode {
+	s.settle(nodes)
 	s.enforce(nodes)
+	for round := 0; round < strayRounds && len(s.strays) > 0; round++ {
+		var placed bool
+		if nodes, placed = s.placeAll(nodes); !placed {
+			break
+		}
+		nodes = s.displace(nodes)
+		s.enforce(nodes)
+	}
+	return nodes
+}
+
+// placeAll places what it can, and tells whether that was anything. It repeats
+// while something is placed, since a pod may be what another waits for.
+func (s *solver) placeAll(nodes []*openNode) ([]*openNode, bool) {
+	any := false
 	for len(s.strays) > 0 {
-		todo := s.strays
+		todo := s.gatherStrays()
 		s.strays = nil
-		sort.SliceStable(todo, func(i, j int) bool {
-			a, b := todo[i].c.shape.priority, todo[j].c.shape.priority
-			if a != b {
-				return a > b
-			}
-			return s.rank[todo[i].pods[0]] < s.rank[todo[j].pods[0]]
-		})
 		placed := 0
 		for _, sp := range todo {
 			for k, pod := range sp.pods {
@@ -36,26 +49,44 @@ func (s *solver) placeStrays(nodes []*openNode) []*openNode {
 				placed++
 			}
 		}
-		if placed == 0 || len(s.strays) == 0 {
+		any = any || placed > 0
+		if placed == 0 {
 			break
 		}
 	}
-	return nodes
+	return nodes, any
+}
+
+// gatherStrays joins the strays of a class, the highest priority first.
+func (s *solver) gatherStrays() []strayPods {
+	index := map[*class]int{}
+	var out []strayPods
+	for _, sp := range s.strays {
+		i, ok := index[sp.c]
+		if !ok {
+			i = len(out)
+			index[sp.c] = i
+			out = append(out, strayPods{c: sp.c})
+		}
+		out[i].pods = append(out[i].pods, sp.pods...)
+	}
+	for i := range out {
+		slices.SortFunc(out[i].pods, func(a, b int32) int { return int(s.rank[a]) - int(s.rank[b]) })
+	}
+	slices.SortStableFunc(out, func(a, b strayPods) int {
+		return cmp.Or(cmp.Compare(b.c.shape.priority, a.c.shape.priority), cmp.Compare(s.rank[a.pods[0]], s.rank[b.pods[0]]))
+	})
+	return out
 }
 
 // place is a place for one pod.
 type place struct {
-	standing *standingNode
-	node     *openNode
-	st       int32
-	col      int32
-	price    float64
-	extra    float64 // what it costs more than before
-	domains  []domainOf
-}
-
-type domainOf struct {
-	key, name string
+	node   *openNode // nil: one of its own
+	st     int32
+	col    int32
+	charge []int64
+	price  float64
+	extra  float64 // what it costs more than before
 }
 
 // placeOne puts a pod in the first standing node that admits it, else where it
@@ -65,19 +96,15 @@ func (s *solver) placeOne(c *class, pod int32, nodes []*openNode) ([]*openNode, 
 	keys := s.keysOf(c)
 	sigs := s.alternatives(c)
 	for _, sig := range sigs {
-		if p, ok := s.onStanding(c, sig, host, keys); ok {
-			n := p.standing
-			n.free.sub(&c.req, s.nd)
-			n.host = n.host.with(host, 1)
-			n.pods = append(n.pods, pod)
-			s.bookPlaced(c, host, p.domains)
+		if n := s.onStanding(c, sig, host, keys); n != nil {
+			s.putStanding(n, c, pod, host)
 			return nodes, true
 		}
 	}
 	best := place{extra: math.Inf(1)}
 	for _, sig := range sigs {
 		for _, n := range nodes {
-			if s.hostCap(n.host, host) > 0 {
+			if len(n.pods) > 0 && s.hostCap(n.host, host) > 0 {
 				s.onOpen(c, sig, keys, n, &best)
 			}
 		}
@@ -95,35 +122,32 @@ func (s *solver) placeOne(c *class, pod int32, nodes []*openNode) ([]*openNode, 
 	if best.node == nil {
 		best.node = &openNode{pool: s.states[best.st].pool}
 		nodes = append(nodes, best.node)
-	} else {
-		s.charge(best.node.pool, best.node.pool.u.cols[best.node.col].typ, -1)
 	}
-	n := best.node
-	s.moveReservation(n, best.col)
-	n.st, n.col, n.price = best.st, best.col, best.price
+	s.putOpen(&best, c, pod, host)
+	return nodes, true
+}
+
+func (s *solver) putStanding(n *standingNode, c *class, pod int32, host []hostPart) {
+	n.free.sub(&c.req, s.nd)
+	n.host = n.host.with(host, 1)
+	n.pods = append(n.pods, pod)
+	s.bookAt(c, n, 1)
+}
+
+func (s *solver) putOpen(p *place, c *class, pod int32, host []hostPart) {
+	n := p.node
+	s.giveBack(n)
+	n.col, n.price, n.charge = p.col, p.price, p.charge
+	n.st = s.pinFor(c, p.st, p.col)
 	if n.pool.u.cols[n.col].off.ReservationID != "" {
 		n.st = s.onlyColumn(n.st, n.col)
 	}
-	s.charge(n.pool, n.pool.u.cols[n.col].typ, 1)
+	s.chargeNode(n, 1)
 	n.req.add(&c.req, s.nd)
 	n.host = slices.Clone(n.host).with(host, 1)
 	n.pods = append(n.pods, pod)
 	n.of = append(n.of, c)
-	s.bookPlaced(c, host, best.domains)
-	return nodes, true
-}
-
-// moveReservation counts the reservation that a node takes, and gives back the
-// one that it had.
-func (s *solver) moveReservation(n *openNode, col int32) {
-	if len(n.pods) > 0 {
-		if id := n.pool.u.cols[n.col].off.ReservationID; id != "" {
-			s.reservedUsed[id]--
-		}
-	}
-	if id := n.pool.u.cols[col].off.ReservationID; id != "" {
-		s.reservedUsed[id]++
-	}
+	s.bookOpen(c, n.st, 1)
 }
 
 // onlyColumn is a state with one column left: a node of a reservation is nothing
@@ -133,23 +157,6 @@ func (s *solver) onlyColumn(st, col int32) int32 {
 	only := newBitset(len(old.cols))
 	only.set(int(col))
 	return s.internState(&state{pool: old.pool, cols: only, free: old.free})
-}
-
-func (s *solver) charge(p *pool, t int32, by int64) {
-	for i := range p.limits {
-		p.limits[i].used += p.limits[i].cap[t] * by
-	}
-}
-
-func (s *solver) bookPlaced(c *class, host []hostPart, domains []domainOf) {
-	for _, h := range host {
-		s.tallies[h.g].total += h.cnt
-	}
-	for _, d := range domains {
-		for _, r := range c.hard {
-			s.book(d.key, r, d.name)
-		}
-	}
 }
 
 // keysOf lists the topology keys of a class's hard rules, the node's name excepted.
@@ -181,32 +188,55 @@ func (s *solver) alternatives(c *class) []int32 {
 	return out
 }
 
-func (s *solver) onStanding(c *class, sig int32, host []hostPart, keys []string) (place, bool) {
+// onStanding is the first standing node that admits a pod, nil when there is none.
+func (s *solver) onStanding(c *class, sig int32, host []hostPart, keys []string) *standingNode {
 	for _, n := range s.standing {
-		if n.closed || !c.req.within(&n.free, s.nd) || !s.nodeAllows(n, sig) || s.hostCap(n.host, host) < 1 {
-			continue
-		}
-		var ds []domainOf
-		ok := true
-		for _, key := range keys {
-			name, has := n.labels[key]
-			if !has {
-				// A node without the label is in no domain: a spread or an
-				// affinity cannot be met there, anti-affinity cannot be broken.
-				ok = ok && !s.needsDomain(c, key)
-				continue
-			}
-			if !s.domainAdmits(key, c, name) {
-				ok = false
-				break
-			}
-			ds = append(ds, domainOf{key, name})
-		}
-		if ok {
-			return place{standing: n, domains: ds}, true
+		if s.standingAdmits(n, c, sig, host, keys) {
+			return n
 		}
 	}
-	return place{}, false
+	return nil
+}
+
+func (s *solver) standingAdmits(n *standingNode, c *class, sig int32, host []hostPart, keys []string) bool {
+	if n.closed || !c.req.within(&n.free, s.nd) || !s.nodeAllows(n, sig) || s.hostCap(n.host, host) < 1 {
+		return false
+	}
+	in := func(g *group) bool { return s.passesFilter(n, g) }
+	for _, key := range keys {
+		name, has := n.labels[key]
+		if !has {
+			// A node without the label is in no domain: a spread or an
+			// affinity cannot be met there, anti-affinity cannot be broken.
+			if s.needsDomain(c, key) {
+				return false
+			}
+			continue
+		}
+		if !s.admitsIn(key, c, name, in) {
+			return false
+		}
+	}
+	return true
+}
+
+// admitsIn checks every hard rule of a key for a pod in a domain, on a node that
+// the filters of spread rules let in or not.
+func (s *solver) admitsIn(key string, c *class, name string, in func(g *group) bool) bool {
+	for _, r := range c.hard {
+		g := s.groups[r.g]
+		if g.key != key {
+			continue
+		}
+		if !r.own && r.match && g.kind == spread && !in(g) {
+			continue
+		}
+		t := &s.tallies[r.g]
+		if !t.admits(g, r, t.domain(name)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *solver) needsDomain(c *class, key string) bool {
@@ -222,17 +252,13 @@ func (s *solver) needsDomain(c *class, key string) bool {
 func (s *solver) onOpen(c *class, sig int32, keys []string, n *openNode, best *place) {
 	req := n.req
 	req.add(&c.req, s.nd)
-	s.inDomains(c, sig, keys, n.st, nil, func(st int32, ds []domainOf) {
-		p := n.pool
-		s.cheapest(st, &req, func(col int32) bool {
-			t := p.u.cols[col].typ
-			return s.limitAllows(p, t, p.u.cols[n.col].typ)
-		}, func(col int32) {
-			price := p.u.cols[col].price
-			if extra := price - n.price; extra < best.extra-1e-12 {
-				*best = place{node: n, st: st, col: col, price: price, extra: extra, domains: slices.Clone(ds)}
+	s.inDomains(c, sig, keys, n.st, func(st int32) {
+		if p, ok := s.cheapest(st, &req, n); ok {
+			if p.extra = p.price - n.price; p.extra < best.extra-1e-12 {
+				p.node = n
+				*best = p
 			}
-		})
+		}
 	})
 }
 
@@ -247,55 +273,42 @@ func (s *solver) onNew(c *class, sig int32, host []hostPart, keys []string, best
 		if found && p.spec.Weight < weight {
 			break
 		}
-		s.inDomains(c, sig, keys, s.baseState(p), nil, func(st int32, ds []domainOf) {
-			s.cheapest(st, &c.req, func(col int32) bool { return s.limitAllows(p, p.u.cols[col].typ, -1) }, func(col int32) {
-				price := p.u.cols[col].price
-				found, weight = true, p.spec.Weight
-				if price < best.extra-1e-12 {
-					*best = place{st: st, col: col, price: price, extra: price, domains: slices.Clone(ds)}
-				}
-			})
+		s.inDomains(c, sig, keys, s.baseState(p), func(st int32) {
+			pl, ok := s.cheapest(st, &c.req, nil)
+			if !ok {
+				return
+			}
+			found, weight = true, p.spec.Weight
+			if pl.extra = pl.price; pl.extra < best.extra-1e-12 {
+				*best = pl
+			}
 		})
 	}
 	return found
 }
 
-// limitAllows tells whether a pool's limits allow a node of type t in the place
-// of one of type old (-1: beside the others).
-func (s *solver) limitAllows(p *pool, t, old int32) bool {
-	for i := range p.limits {
-		l := &p.limits[i]
-		used := l.used + l.cap[t]
-		if old >= 0 {
-			used -= l.cap[old]
-		}
-		if used > l.max {
-			return false
-		}
-	}
-	return true
-}
-
 // inDomains calls f for each combination of domains that the rules admit, with
 // the node's state pinned to it.
-func (s *solver) inDomains(c *class, sig int32, keys []string, st int32, ds []domainOf, f func(st int32, ds []domainOf)) {
+func (s *solver) inDomains(c *class, sig int32, keys []string, st int32, f func(st int32)) {
 	next := s.advance(st, sig)
 	if next < 0 {
 		return
 	}
 	if len(keys) == 0 {
-		f(next, ds)
+		f(next)
 		return
 	}
 	key := keys[0]
 	names := s.stateValues(next, key)
 	if len(names) == 0 && !s.needsDomain(c, key) {
-		s.inDomains(c, sig, keys[1:], next, ds, f)
+		s.inDomains(c, sig, keys[1:], next, f)
 		return
 	}
 	for _, name := range names {
-		if s.domainAdmits(key, c, name) {
-			s.inDomains(c, s.pinned(sig, key, oneOf(name)), keys[1:], next, append(ds, domainOf{key, name}), f)
+		at := s.pinned(sig, key, oneOf(name))
+		there := s.advance(next, at)
+		if there >= 0 && s.admitsIn(key, c, name, func(g *group) bool { return s.stateCounts(there, g) != never }) {
+			s.inDomains(c, at, keys[1:], there, f)
 		}
 	}
 }
@@ -324,29 +337,49 @@ func (s *solver) reservationFree(o *cluster.Offering) bool {
 	return s.reservedUsed[o.ReservationID] < o.ReservationCount
 }
 
-// cheapest calls f for the cheapest column of a state that holds a request: of
-// reserved ones those that are not used up, exotic types only when nothing else is.
-func (s *solver) cheapest(id int32, req *vec, allowed func(col int32) bool, f func(col int32)) {
+// cheapest is the cheapest that a node in a state with a load may be: of reserved
+// columns those that are not used up, exotic types only when nothing else is. n is
+// the node as it is planned, nil for a new one.
+func (s *solver) cheapest(id int32, req *vec, n *openNode) (place, bool) {
 	st := s.states[id]
+	p := st.pool
+	var old []int64
+	if n != nil {
+		old = n.charge
+		if p.u.cols[n.col].off.ReservationID != "" {
+			// What is reserved stays so.
+			if !st.cols.has(int(n.col)) || !req.within(&p.room[p.u.cols[n.col].typ], s.nd) {
+				return place{}, false
+			}
+			return place{st: id, col: n.col, charge: n.charge, price: n.price}, true
+		}
+	}
+	if s.strict(p) {
+		c, ok := s.commitment(p, id, -1, req, old)
+		if !ok {
+			return place{}, false
+		}
+		return place{st: id, col: c.col, charge: c.charge, price: p.u.cols[c.col].price}, true
+	}
 	best, bestExotic := int32(-1), int32(-1)
-	alone := st.cols.count() == 1 // a node of a reservation
 	st.cols.each(func(i int) {
-		c := &st.pool.u.cols[i]
-		if c.off.ReservationID != "" && !alone && !(s.reservationFree(c.off) && s.singleChoice(st.pool)) || !req.within(&st.pool.room[c.typ], s.nd) || !allowed(int32(i)) {
+		c := &p.u.cols[i]
+		if c.off.ReservationID != "" && !s.reservationFree(c.off) || !req.within(&p.room[c.typ], s.nd) || !s.withinLimits(p, c.typ, old) {
 			return
 		}
 		slot := &best
-		if st.pool.u.types[c.typ].Exotic {
+		if p.u.types[c.typ].Exotic {
 			slot = &bestExotic
 		}
-		if *slot < 0 || c.price < st.pool.u.cols[*slot].price {
+		if *slot < 0 || c.price < p.u.cols[*slot].price {
 			*slot = int32(i)
 		}
 	})
 	if best < 0 {
 		best = bestExotic
 	}
-	if best >= 0 && s.minValuesHold(id, req) {
-		f(best)
+	if best < 0 {
+		return place{}, false
 	}
+	return place{st: id, col: best, charge: p.caps(p.u.cols[best].typ), price: p.u.cols[best].price}, true
 }

@@ -1,7 +1,9 @@
 package scheduling
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -32,6 +34,14 @@ func (t *tally) domain(name string) int32 {
 	t.owners = append(t.owners, 0)
 	t.counted = append(t.counted, false)
 	return i
+}
+
+// clone is a copy that counts on its own.
+func (t *tally) clone() tally {
+	out := *t
+	out.index = maps.Clone(t.index)
+	out.names, out.count, out.owners, out.counted = slices.Clone(t.names), slices.Clone(t.count), slices.Clone(t.owners), slices.Clone(t.counted)
+	return out
 }
 
 func (t *tally) add(d int32, count, owners int32) {
