@@ -55,7 +55,7 @@ func restricted(p *cluster.Pod) bool {
 func (c *checker) roomFor(p *cluster.Pod) string {
 	domains := c.domainsFor(p)
 	for _, n := range c.world.nodes {
-		if !n.closed && c.admits(c.world, p, n, domains) {
+		if !n.closed && c.admits(c.world, p, n, domains) && c.staysDiverse(p, n, domains) {
 			return "on " + n.title
 		}
 	}
@@ -65,6 +65,24 @@ func (c *checker) roomFor(p *cluster.Pod) string {
 		}
 	}
 	return ""
+}
+
+// staysDiverse tells whether enough of what a new node may be would admit one more
+// pod for its pool's minValues.
+func (c *checker) staysDiverse(p *cluster.Pod, n *node, domains map[string][]string) bool {
+	if n.plan == nil || len(n.options) == 0 {
+		return true
+	}
+	pool := c.pools[n.plan.NodePool]
+	seen := map[string]map[string]bool{}
+	for _, o := range n.options {
+		c.become(n, pool, o)
+		if c.admits(c.world, p, n, domains) {
+			note(seen, pool, n.labels)
+		}
+	}
+	c.become(n, pool, n.options[0])
+	return len(diversity(pool, seen)) == 0
 }
 
 // admits asks the scheduler's filters, and besides the spread over all domains
@@ -77,6 +95,26 @@ func (c *checker) admits(w *world, p *cluster.Pod, n *node, domains map[string][
 	for _, s := range r.spread {
 		if spreadRefusal(w, p, n, s, r.spread, domains[s.key]) != "" {
 			return false
+		}
+	}
+	return c.leavesInBalance(w, p, n)
+}
+
+// leavesInBalance tells whether the planned pods whose spread counts p, or whose
+// domains its node adds to, would still be admitted with p on the node: a plan
+// keeps a rule when each of its pods could be bound last.
+func (c *checker) leavesInBalance(w *world, p *cluster.Pod, n *node) bool {
+	before := n.pods
+	n.pods = append(slices.Clone(before), p)
+	defer func() { n.pods = before }()
+	for _, m := range w.nodes {
+		for _, q := range c.planned(m) {
+			r := c.rulesOf(q)
+			for _, s := range r.spread {
+				if q != p && spreadRefusal(w, q, m, s, r.spread, nil) != "" {
+					return false
+				}
+			}
 		}
 	}
 	return true
