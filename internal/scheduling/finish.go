@@ -125,31 +125,29 @@ func (s *solver) choose(n *openNode, slack []int64) *choices {
 	reserved := u.cols[n.col].off.ReservationID != ""
 	usable := newBitset(len(u.cols))
 	plain := false
-	st.cols.each(func(i int) {
-		c := &u.cols[i]
-		if (c.off.ReservationID != "") != reserved || !n.req.within(&p.room[c.typ], s.nd) {
-			return
+	for t := range u.types {
+		if !n.req.within(&p.room[t], s.nd) || !s.withinSlack(p, int32(t), base, slack) {
+			continue
 		}
-		for k := range p.limits {
-			if p.limits[k].cap[c.typ]-p.limits[k].cap[base] > slack[k] {
-				return
+		for c := u.first[t]; c < u.first[t+1]; c++ {
+			if st.cols.has(int(c)) && (u.cols[c].off.ReservationID != "") == reserved {
+				usable.set(int(c))
+				plain = plain || !u.types[t].Exotic
 			}
 		}
-		usable.set(i)
-		plain = plain || !u.types[c.typ].Exotic
-	})
+	}
 	if reserved {
 		only := newBitset(len(u.cols))
 		only.set(int(n.col))
 		usable = only
 	} else if plain {
 		generic := usable.clone()
-		usable.each(func(i int) {
-			if u.types[u.cols[i].typ].Exotic {
-				generic[i>>6] &^= 1 << (i & 63)
+		for t := range u.types {
+			if u.types[t].Exotic {
+				generic.clearRange(int(u.first[t]), int(u.first[t+1]))
 			}
-		})
-		if s.enoughValues(p, generic) {
+		}
+		if len(p.minValues) == 0 || s.enoughValues(p, generic) {
 			usable = generic
 		}
 	}
@@ -157,6 +155,17 @@ func (s *solver) choose(n *openNode, slack []int64) *choices {
 	ch := s.product(n, usable)
 	s.takeSlack(n, ch, slack)
 	return ch
+}
+
+// withinSlack tells whether the limits leave room for a type in the place of the
+// one that is planned.
+func (s *solver) withinSlack(p *pool, t, base int32, slack []int64) bool {
+	for k := range p.limits {
+		if p.limits[k].cap[t]-p.limits[k].cap[base] > slack[k] {
+			return false
+		}
+	}
+	return true
 }
 
 // takeSlack charges what the largest choice takes more than the cheapest.
@@ -299,48 +308,93 @@ func (s *solver) tryProduct(n *openNode, usable bitset, narrow func(o *cluster.O
 			break
 		}
 	}
-	inTypes := s.neededTypes(n.pool, usable, narrow)
-	kept := newBitset(len(u.cols))
-	for _, i := range u.byPrice() {
+	ok := func(i int32) bool {
 		c := &u.cols[i]
-		if !usable.has(int(i)) || !narrow(c.off) || onDemand >= 0 && c.off.CapacityType == cluster.Spot && c.price > onDemand {
-			continue
-		}
-		if !inTypes[c.typ] {
-			if len(inTypes) >= maxTypes {
-				continue
+		return usable.has(int(i)) && narrow(c.off) && !(onDemand >= 0 && c.off.CapacityType == cluster.Spot && c.price > onDemand)
+	}
+	s.cheapestTypes(n.pool, ok, s.neededTypes(n.pool, usable, narrow), ch)
+	kept := newBitset(len(u.cols))
+	zones, ctypes := cheapestFirst{}, cheapestFirst{}
+	for _, t := range ch.types {
+		for i := u.first[t]; i < u.first[t+1]; i++ {
+			if ok(i) {
+				kept.set(int(i))
+				zones.note(u.cols[i].off.Zone, u.cols[i].price)
+				ctypes.note(u.cols[i].off.CapacityType, u.cols[i].price)
 			}
-			inTypes[c.typ] = true
-		}
-		if !slices.Contains(ch.types, c.typ) {
-			ch.types = append(ch.types, c.typ)
-		}
-		kept.set(int(i))
-		if !slices.Contains(ch.zones, c.off.Zone) {
-			ch.zones = append(ch.zones, c.off.Zone)
-		}
-		if !slices.Contains(ch.ctypes, c.off.CapacityType) {
-			ch.ctypes = append(ch.ctypes, c.off.CapacityType)
 		}
 	}
+	ch.zones, ch.ctypes = zones.names(), ctypes.names()
 	for _, t := range ch.types {
 		for i := u.first[t]; i < u.first[t+1]; i++ {
 			o := u.cols[i].off
-			if slices.Contains(ch.zones, o.Zone) && slices.Contains(ch.ctypes, o.CapacityType) && !usable.has(int(i)) && !(o.ReservationID != "" && o.CapacityType != cluster.Reserved) {
+			if !usable.has(int(i)) && slices.Contains(ch.zones, o.Zone) && slices.Contains(ch.ctypes, o.CapacityType) && !(o.ReservationID != "" && o.CapacityType != cluster.Reserved) {
 				return false
 			}
 		}
 	}
-	return s.enoughValues(n.pool, kept)
+	return len(n.pool.minValues) == 0 || s.enoughValues(n.pool, kept)
+}
+
+// cheapestTypes lists the types of the columns that are ok, the cheapest first,
+// up to the limit of a request, those that are needed among them.
+func (s *solver) cheapestTypes(p *pool, ok func(i int32) bool, needed map[int32]bool, ch *choices) {
+	u := p.u
+	seen := newBitset(len(u.types))
+	missing := len(needed)
+	for _, i := range u.byPrice() {
+		if len(ch.types) == maxTypes {
+			return
+		}
+		t := u.cols[i].typ
+		if seen.has(int(t)) || !ok(i) {
+			continue
+		}
+		if needed[t] {
+			missing--
+		} else if len(ch.types)+missing >= maxTypes {
+			continue
+		}
+		seen.set(int(t))
+		ch.types = append(ch.types, t)
+	}
+}
+
+// cheapestFirst is a few names, each with the lowest price noted for it.
+type cheapestFirst []struct {
+	name  string
+	price float64
+}
+
+func (l *cheapestFirst) note(name string, price float64) {
+	for i := range *l {
+		if (*l)[i].name == name {
+			(*l)[i].price = min((*l)[i].price, price)
+			return
+		}
+	}
+	*l = append(*l, struct {
+		name  string
+		price float64
+	}{name, price})
+}
+
+func (l cheapestFirst) names() []string {
+	sort.SliceStable(l, func(i, j int) bool { return l[i].price < l[j].price })
+	out := make([]string, len(l))
+	for i := range l {
+		out[i] = l[i].name
+	}
+	return out
 }
 
 // neededTypes are the cheapest types that give a pool with minValues enough
 // different values; they go into the list before others by price.
 func (s *solver) neededTypes(p *pool, usable bitset, narrow func(o *cluster.Offering) bool) map[int32]bool {
-	out := make(map[int32]bool, maxTypes)
-	if s.p.Options.MinValuesBestEffort {
-		return out
+	if s.p.Options.MinValuesBestEffort || len(p.minValues) == 0 {
+		return nil
 	}
+	out := map[int32]bool{}
 	for _, mv := range p.minValues {
 		seen := map[string]bool{}
 		for _, i := range p.u.byPrice() {

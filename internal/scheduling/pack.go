@@ -221,7 +221,11 @@ func (pk *packer) run() {
 	for i := range pk.round.lots {
 		pk.maxBoost = max(pk.maxBoost, pk.round.lots[i].boost)
 	}
-	pk.weigh(firstSteps)
+	if pk.partial {
+		pk.weigh(againSteps)
+	} else {
+		pk.weigh(firstSteps)
+	}
 	if !pk.partial {
 		for _, it := range pk.s.items {
 			it.value0 = it.value
@@ -445,11 +449,10 @@ func (pk *packer) tries(k int) []try {
 			out = append(out, t)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b try) int {
-		if math.Abs(a.ub-b.ub) > 1e-9 {
-			return cmp.Compare(b.ub, a.ub)
-		}
-		return cmp.Compare(b.c.price, a.c.price)
+	slices.SortFunc(out, func(a, b try) int {
+		// Bounds that differ by less than rounding are the same.
+		return cmp.Or(cmp.Compare(math.Round(b.ub*1e9), math.Round(a.ub*1e9)), cmp.Compare(b.c.price, a.c.price),
+			cmp.Compare(a.c.typ, b.c.typ), cmp.Compare(a.sg.pool.index, b.sg.pool.index), cmp.Compare(a.c.col, b.c.col))
 	})
 	pk.tryCache[k] = pk.varied(out)
 	return pk.tryCache[k]

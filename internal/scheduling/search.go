@@ -95,7 +95,7 @@ func (pk *packer) improve(work int) {
 		return
 	}
 	spared := map[*load]bool{}
-	for fails := 0; work > 0 && fails < 6; {
+	for fails := 0; work > 0 && fails < 3; {
 		parts := pk.worst(spared, fails)
 		if len(parts) < 2 {
 			return
