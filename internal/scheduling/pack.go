@@ -57,6 +57,7 @@ type packer struct {
 	units          []int64 // left of each kind
 	rest           float64 // worth of what is left
 	left           float64 // worth of what is left when last weighed
+	worth0         float64 // of all that the run began with
 	partial        bool    // on a part of the problem: what the whole was worth stays
 	maxBoost       float64
 }
@@ -221,11 +222,16 @@ func (pk *packer) run() {
 	for i := range pk.round.lots {
 		pk.maxBoost = max(pk.maxBoost, pk.round.lots[i].boost)
 	}
-	pk.weigh(firstSteps)
+	if pk.partial {
+		pk.weigh(againSteps)
+	} else {
+		pk.weigh(firstSteps)
+	}
 	if !pk.partial {
 		for _, it := range pk.s.items {
 			it.value0 = it.value
 		}
+		pk.worth0 = pk.left
 	}
 	pk.runCapped()
 	for _, k := range pk.round.order {
@@ -445,13 +451,26 @@ func (pk *packer) tries(k int) []try {
 			out = append(out, t)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b try) int {
-		if math.Abs(a.ub-b.ub) > 1e-9 {
-			return cmp.Compare(b.ub, a.ub)
+	// Only the promising ones are put in order; the others are for loads that
+	// none of those can take.
+	out = slices.Clip(out)
+	top := 0.0
+	for _, t := range out {
+		top = max(top, t.ub)
+	}
+	good := 0
+	for i := range out {
+		if out[i].ub >= top*promising {
+			out[good], out[i] = out[i], out[good]
+			good++
 		}
-		return cmp.Compare(b.c.price, a.c.price)
+	}
+	slices.SortFunc(out[:good], func(a, b try) int {
+		// Bounds that differ by less than rounding are the same.
+		return cmp.Or(cmp.Compare(math.Round(b.ub*1e9), math.Round(a.ub*1e9)), cmp.Compare(b.c.price, a.c.price),
+			cmp.Compare(a.c.typ, b.c.typ), cmp.Compare(a.sg.pool.index, b.sg.pool.index), cmp.Compare(a.c.col, b.c.col))
 	})
-	pk.tryCache[k] = pk.varied(out)
+	pk.tryCache[k] = append(pk.varied(out[:good]), out[good:]...)
 	return pk.tryCache[k]
 }
 
@@ -482,7 +501,10 @@ func (pk *packer) triesFor(seed *item, k int) []try {
 	return append(small, all...)
 }
 
-const smallTries = 4
+const (
+	smallTries = 4
+	promising  = 0.75
+)
 
 // varied orders candidates so that each proportion of memory to cores has its
 // turn: which of them the load that is left can fill is known only by trying.

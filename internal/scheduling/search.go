@@ -9,7 +9,10 @@ import (
 // time, so that the same problem has the same plan on every machine.
 const (
 	searchWork = 600_000 // steps after which no other run begins
-	searchRuns = 6
+	searchRuns = 5
+	goodEnough = 1.012
+	// worthwhile is the part of the price that the next run must promise.
+	worthwhile = 0.005
 	// trade is how much dearer than the cheapest found a plan may be that opens
 	// fewer nodes or leaves launches more types to choose from.
 	trade = 0.01
@@ -18,33 +21,27 @@ const (
 	wideSpot = 15
 )
 
-// packRound finds the best of several runs. n becomes what is left. Runs differ
-// in whether items are told apart by size, in how close to the best worth a
-// larger node may be, and by what was learned from the runs before.
+// packRound finds the best of several runs. n becomes what is left. The first two
+// differ in whether items are told apart by size; where that matters, the better
+// of them goes on with what was learned from the runs before.
 func (s *solver) packRound(n []int64, weight []int32) []*openNode {
-	plain := s.newRound(n, weight, false)
-	reserved := s.packReserved(plain, n)
-	var sized *round
-	var runs []*packer
-	work := 0
-	for i := 0; i < searchRuns; i++ {
-		r := plain
-		if i%2 == 1 {
-			if sized == nil {
-				sized = s.newRound(n, weight, true)
-			}
+	r := s.newRound(n, weight, false)
+	reserved := s.packReserved(r, n)
+	runs := []*packer{s.tryRun(r, n)}
+	work := runs[0].work
+	if first := runs[0]; !first.done() && work <= searchWork/2 {
+		sized := s.newRound(n, weight, true)
+		second := s.tryRun(sized, n)
+		runs = append(runs, second)
+		work += second.work
+		if second.price < first.price*(1-worthwhile) {
 			r = sized
 		}
-		o := packOptions{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot}
-		if i >= 2 {
-			o.within = trade / 2
-		}
-		pk := s.newPacker(r, n, o)
-		pk.run()
-		pk.learn(0.5)
-		runs = append(runs, pk)
-		if work += pk.work; work+pk.work > searchWork {
-			break
+		matters := second.price < first.price*(1-worthwhile) || second.price > first.price*(1+worthwhile)
+		for len(runs) < searchRuns && matters && work <= searchWork {
+			pk := s.tryRun(r, n)
+			runs = append(runs, pk)
+			work += pk.work
 		}
 	}
 	best := choose(runs)
@@ -57,6 +54,20 @@ func (s *solver) packRound(n []int64, weight []int32) []*openNode {
 	}
 	copy(n, best.n)
 	return append(reserved, s.expand(best.out)...)
+}
+
+// tryRun makes one run and lets the next learn from it.
+func (s *solver) tryRun(r *round, n []int64) *packer {
+	pk := s.newPacker(r, n, packOptions{chunk: 6, bulk: 0.5, within: 0.001, tries: 16, options: wideSpot})
+	pk.run()
+	pk.learn(0.5)
+	return pk
+}
+
+// done tells whether a run is so near to what its load is worth, which no plan can
+// beat, that looking further is not worth it.
+func (pk *packer) done() bool {
+	return pk.unplaced() == 0 && pk.price <= pk.worth0*goodEnough
 }
 
 // choose takes the run that places most, and of those the one with the fewest
@@ -95,7 +106,7 @@ func (pk *packer) improve(work int) {
 		return
 	}
 	spared := map[*load]bool{}
-	for fails := 0; work > 0 && fails < 6; {
+	for fails := 0; work > 0 && fails < 2; {
 		parts := pk.worst(spared, fails)
 		if len(parts) < 2 {
 			return
@@ -157,7 +168,7 @@ func (pk *packer) fewer(work int) {
 	if pk.unplaced() > 0 {
 		return
 	}
-	budget := pk.price * trade / 2
+	budget := pk.price * trade / 5
 	for _, share := range [4]float64{0.02, 0.05, 0.1, 0.2} {
 		if work <= 0 {
 			return
