@@ -116,8 +116,12 @@ func (w *world) node(n *cluster.Node) scheduling.Standing {
 		if c := w.claimOf[n.Name]; c != nil {
 			s.Allocatable = expected(n.Allocatable, c.Allocatable)
 		}
-	} else if !n.Ready && !slices.ContainsFunc(n.Taints, func(t corev1.Taint) bool { return strings.HasPrefix(t.Key, "node.kubernetes.io/") }) {
+	} else if !n.Ready {
 		s.Closed = true
+		if !slices.ContainsFunc(s.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable }) {
+			// What the node lifecycle controller adds to a node that is not ready.
+			s.Taints = append(slices.Clone(s.Taints), corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+		}
 	}
 	if !s.Allocatable.Has(cluster.Pods) {
 		s.Allocatable = s.Allocatable.With(cluster.Pods, defaultMaxPods)

@@ -20,6 +20,7 @@ type shape struct {
 	prefs    []preference
 	priority int32
 	problem  string
+	claims   []claimUse // of volumes that count against a node's limit
 }
 
 // preference is a preferred node affinity term.
@@ -194,6 +195,7 @@ func (s *solver) newShape(p *cluster.Pod) *shape {
 		for d, driver := range s.attach {
 			sh.req[s.firstAttach+d] = needs.attach[driver]
 		}
+		sh.claims = s.claimUses(p)
 	} else {
 		sh.req = s.vectorOf(p.Requests)
 	}

@@ -269,14 +269,22 @@ func (s *solver) takeOut(c *class, sn *standingNode, on *openNode, i int) {
 	if sn != nil {
 		pod = sn.pods[i]
 		sn.pods = append(sn.pods[:i:i], sn.pods[i+1:]...)
-		sn.free.add(&c.req, s.nd)
+		if sn.claims != nil {
+			c.noteClaims(sn.claims, -1)
+		}
+		req := c.beside(sn.claims)
+		sn.free.add(&req, s.nd)
 		sn.host = sn.host.with(host, 1)
 		s.bookAt(c, sn, -1)
 	} else {
 		pod = on.pods[i]
 		on.pods = append(on.pods[:i:i], on.pods[i+1:]...)
 		on.of = append(on.of[:i:i], on.of[i+1:]...)
-		on.req.sub(&c.req, s.nd)
+		if on.claims != nil {
+			c.noteClaims(on.claims, -1)
+		}
+		req := c.beside(on.claims)
+		on.req.sub(&req, s.nd)
 		on.host = append(hostState(nil), on.host...).with(host, 1)
 		s.bookOpen(c, on.st, -1)
 		if len(on.pods) == 0 {

@@ -18,7 +18,8 @@ type openNode struct {
 	host   hostState
 	charge []int64 // against each limit of the pool, nil before it is charged
 	pods   []int32
-	of     []*class // class of each pod
+	of     []*class       // class of each pod
+	claims map[string]int // uses of volume claims, nil until somebody asks
 	why    string
 }
 

@@ -21,6 +21,7 @@ type standingNode struct {
 	host   hostState
 	closed bool
 	pods   []int32
+	claims map[string]int // uses of volume claims, nil until somebody asks
 }
 
 // readStanding compiles the nodes that stand, ordered by name.
@@ -99,14 +100,33 @@ func (s *solver) attached(n *Standing, driver string) int64 {
 	return count
 }
 
+// driverOf is the driver that attaches a volume, "" where it is not known.
 func (s *solver) driverOf(p *cluster.Pod, v *cluster.Volume) string {
 	d := v.Driver
-	if d == "" {
-		if pvc := s.p.Volumes.Claims[p.Namespace+"/"+v.Claim]; pvc != nil && pvc.VolumeName != "" {
+	class := &v.StorageClass
+	if d == "" && !v.Ephemeral {
+		pvc := s.p.Volumes.Claims[p.Namespace+"/"+v.Claim]
+		if pvc == nil {
+			return ""
+		}
+		if pvc.VolumeName != "" {
+			class = nil
 			if pv := s.p.Volumes.PVs[pvc.VolumeName]; pv != nil {
 				d = pv.Driver
 			}
-		} else if sc := s.p.Volumes.Classes[v.StorageClass]; sc != nil {
+		} else {
+			class = pvc.StorageClass
+			if class == nil {
+				class = new(string)
+			}
+		}
+	}
+	if d == "" && class != nil {
+		sc := s.p.Volumes.Classes[*class]
+		if *class == "" {
+			sc = s.defaultClass()
+		}
+		if sc != nil {
 			d = sc.Provisioner
 		}
 	}

@@ -128,7 +128,11 @@ func (s *solver) placeOne(c *class, pod int32, nodes []*openNode) ([]*openNode, 
 }
 
 func (s *solver) putStanding(n *standingNode, c *class, pod int32, host []hostPart) {
-	n.free.sub(&c.req, s.nd)
+	req := s.onStandingNode(c, n)
+	n.free.sub(&req, s.nd)
+	if n.claims != nil {
+		c.noteClaims(n.claims, 1)
+	}
 	n.host = n.host.with(host, 1)
 	n.pods = append(n.pods, pod)
 	s.bookAt(c, n, 1)
@@ -143,7 +147,11 @@ func (s *solver) putOpen(p *place, c *class, pod int32, host []hostPart) {
 		n.st = s.onlyColumn(n.st, n.col)
 	}
 	s.chargeNode(n, 1)
-	n.req.add(&c.req, s.nd)
+	req := s.onOpenNode(c, n)
+	n.req.add(&req, s.nd)
+	if n.claims != nil {
+		c.noteClaims(n.claims, 1)
+	}
 	n.host = slices.Clone(n.host).with(host, 1)
 	n.pods = append(n.pods, pod)
 	n.of = append(n.of, c)
@@ -199,7 +207,10 @@ func (s *solver) onStanding(c *class, sig int32, host []hostPart, keys []string)
 }
 
 func (s *solver) standingAdmits(n *standingNode, c *class, sig int32, host []hostPart, keys []string) bool {
-	if n.closed || !c.req.within(&n.free, s.nd) || !s.nodeAllows(n, sig) || s.hostCap(n.host, host) < 1 {
+	if n.closed || !s.nodeAllows(n, sig) || s.hostCap(n.host, host) < 1 {
+		return false
+	}
+	if req := s.onStandingNode(c, n); !req.within(&n.free, s.nd) {
 		return false
 	}
 	in := func(g *group) bool { return s.passesFilter(n, g) }
@@ -250,8 +261,8 @@ func (s *solver) needsDomain(c *class, key string) bool {
 
 // onOpen tries a node that is to be opened anyway.
 func (s *solver) onOpen(c *class, sig int32, keys []string, n *openNode, best *place) {
-	req := n.req
-	req.add(&c.req, s.nd)
+	req := s.onOpenNode(c, n)
+	req.add(&n.req, s.nd)
 	s.inDomains(c, sig, keys, n.st, func(st int32) {
 		if p, ok := s.cheapest(st, &req, n); ok {
 			if p.extra = p.price - n.price; p.extra < best.extra-1e-12 {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
@@ -142,15 +144,20 @@ func (c *checker) domainsFor(p *cluster.Pod) map[string][]string {
 }
 
 // freshFor finds a node that the pool could make for the pod within its limits
-// and with the choice that its minValues ask for.
+// and with the choice that its minValues ask for. What the choice is between has
+// one value for each label that a topology rule of the pod, or one that counts it,
+// looks at: a node in an unknown domain could not be counted for the next pod.
 func (c *checker) freshFor(p *cluster.Pod, pool *cluster.NodePool, domains map[string][]string) string {
 	used, planned := c.inUse(pool.Name), c.plannedFor(pool.Name)
 	taken, _ := c.reservations()
-	seen := map[string]map[string]bool{}
+	seen := map[string]map[string]map[string]bool{} // by domain
+	keys := c.ruleKeys(p)
+	diverse := slices.ContainsFunc(pool.Requirements, func(r cluster.Requirement) bool { return r.MinValues > 1 })
 	var best *option
+	where := ""
 	c.fresh(p, pool, func(n *node, o option) bool {
-		if o.off.CapacityType == cluster.Reserved && taken[o.off.ReservationID] >= o.off.ReservationCount {
-			return true
+		if o.off.CapacityType == cluster.Reserved && (diverse || taken[o.off.ReservationID] >= o.off.ReservationCount) {
+			return true // a node of a reservation is one type, which is no choice
 		}
 		capacity := o.typ.Capacity.With(cluster.Nodes, 1)
 		for _, l := range pool.Limits {
@@ -162,16 +169,43 @@ func (c *checker) freshFor(p *cluster.Pod, pool *cluster.NodePool, domains map[s
 		if !c.admits(w, p, n, domains) {
 			return true
 		}
-		note(seen, pool, n.labels)
-		if best == nil || o.off.Price < best.off.Price {
-			best = &o
+		var domain strings.Builder
+		for _, k := range keys {
+			domain.WriteString(n.labels[k] + "|")
 		}
-		return len(diversity(pool, seen)) > 0
+		if seen[domain.String()] == nil {
+			seen[domain.String()] = map[string]map[string]bool{}
+		}
+		note(seen[domain.String()], pool, n.labels)
+		best, where = &o, domain.String()
+		return len(diversity(pool, seen[where])) > 0
 	})
-	if best == nil || len(diversity(pool, seen)) > 0 {
+	if best == nil || len(diversity(pool, seen[where])) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("on a new node of NodePool %s, %s", pool.Name, best)
+}
+
+// ruleKeys are the labels that the topology rules of a pod, and those of others
+// that count it, look at; the node's name aside.
+func (c *checker) ruleKeys(p *cluster.Pod) []string {
+	keys := map[string]bool{}
+	for i := range c.snap.Pods {
+		q := &c.snap.Pods[i]
+		r := c.rulesOf(q)
+		for _, s := range r.spread {
+			if q == p || q.Namespace == p.Namespace && !s.broken && s.selector.Matches(labels.Set(p.Labels)) {
+				keys[s.key] = true
+			}
+		}
+		for _, t := range append(slices.Clone(r.affinity), r.anti...) {
+			if q == p || c.matches(t, p) {
+				keys[t.key] = true
+			}
+		}
+	}
+	delete(keys, cluster.LabelHostname)
+	return sortedKeys(keys)
 }
 
 // fresh shows f each node that a pool could make, with each set of values of
@@ -217,6 +251,9 @@ func (c *checker) customLabels(p *cluster.Pod, pool *cluster.NodePool) []map[str
 		for _, r := range pool.Requirements {
 			if r.Key == key {
 				values = append(values, r.Values...)
+				if r.Operator != cluster.In {
+					values = append(values, "any") // what the launch gives a label that only has to be
+				}
 			}
 		}
 		slices.Sort(values)
