@@ -167,13 +167,14 @@ func (s *solver) domainChoices(key string, p *part) []domainChoice {
 		out = append(out, domainChoice{name, cost[name], math.MaxInt64})
 	}
 	room := map[string]int64{}
-	for _, n := range s.standing {
-		name, ok := n.labels[key]
-		if _, made := cost[name]; !ok || made || n.closed || !s.nodeAllows(n, p.sig) {
+	for name, nodes := range s.inDomain(key) {
+		if _, made := cost[name]; made {
 			continue
 		}
-		if k := p.c.req.times(&n.free, s.nd); k > 0 {
-			room[name] += k
+		for _, n := range nodes {
+			if k := p.c.req.times(&n.free, s.nd); k > 0 && s.nodeAllows(n, p.sig) {
+				room[name] += k
+			}
 		}
 	}
 	for _, name := range sortedKeys(room) {

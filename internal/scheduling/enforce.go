@@ -22,26 +22,10 @@ func (s *solver) enforce(nodes []*openNode) {
 
 // recount fills the tallies from the pods that stand and those that are placed.
 func (s *solver) recount(nodes []*openNode) {
-	counted := make([][]bool, len(s.tallies))
-	names := make([][]string, len(s.tallies))
 	for i := range s.tallies {
-		counted[i], names[i] = s.tallies[i].counted, s.tallies[i].names
+		s.tallies[i].restore(&s.stood[i])
 	}
-	hosts := make([]hostState, len(s.standing))
-	for i, n := range s.standing {
-		hosts[i] = n.host
-		n.host = nil
-	}
-	s.countStanding()
-	for i := range s.tallies {
-		for d, name := range names[i] {
-			t := &s.tallies[i]
-			k := t.domain(name)
-			t.counted[k] = t.counted[k] || counted[i][d]
-		}
-	}
-	for i, n := range s.standing {
-		n.host = hosts[i]
+	for _, n := range s.standing {
 		for _, pod := range n.pods {
 			s.bookAt(s.classOf(pod), n, 1)
 		}

@@ -168,7 +168,7 @@ func (pk *packer) fewer(work int) {
 	if pk.unplaced() > 0 {
 		return
 	}
-	budget := pk.price * trade / 5
+	budget := pk.price * trade / 10
 	for _, share := range [4]float64{0.02, 0.05, 0.1, 0.2} {
 		if work <= 0 {
 			return

@@ -35,6 +35,8 @@ type solver struct {
 	hardGroup     []bool
 	standingOwned map[int32]bool
 	tallies       []tally
+	stood         []tally // counts of what stands alone
+	byDomain      map[string]map[string][]*standingNode
 
 	standing []*standingNode
 	kinds    int
@@ -78,7 +80,7 @@ var ErrTooManyResources = errors.New("too many different resources")
 func Solve(p *Problem) (*Result, error) {
 	s := &solver{p: p, sigIndex: map[string]int32{}, costs: map[costKey]map[string]float64{}, groupIndex: map[string]int32{},
 		byLabel: map[labelPair][]int32{}, allows: map[uint64]bool{}, stateIndex: map[stateKey][]int32{}, next: map[uint64]int32{},
-		stateDomain: map[stateValue]string{}, shares: map[costKey]float64{}, reservedUsed: map[string]int64{}, shareOf: map[sharesKey][]float64{}, holds: map[poolNeed][2]bool{}, uncounted: map[domainsKey]bitset{},
+		stateDomain: map[stateValue]string{}, shares: map[costKey]float64{}, reservedUsed: map[string]int64{}, byDomain: map[string]map[string][]*standingNode{}, shareOf: map[sharesKey][]float64{}, holds: map[poolNeed][2]bool{}, uncounted: map[domainsKey]bitset{},
 		counts: map[stateFilter]verdict{}}
 	if err := s.chooseDims(); err != nil {
 		return nil, err

@@ -157,7 +157,6 @@ func (s *solver) countStanding() {
 	cache := map[uint64][]int32{}
 	x := shapeHasher{seed: maphash.MakeSeed()}
 	for _, n := range s.standing {
-		s.countDomainsOf(n)
 		for _, p := range s.p.Nodes[n.index].Pods {
 			x.reset()
 			x.str(p.Namespace)
@@ -167,22 +166,74 @@ func (s *solver) countStanding() {
 				match = s.matched(p.Namespace, p.Labels)
 				cache[x.h] = match
 			}
+			if len(match) == 0 && len(p.HostPorts) == 0 && (p.Affinity == nil || p.Affinity.PodAntiAffinity == nil) {
+				continue
+			}
 			for _, r := range s.refsOf(s.repelling(p), match, p.HostPorts) {
 				s.bookStanding(n, r, p.Deleting)
 			}
 		}
 	}
+	s.countStandingDomains()
+	s.stood = make([]tally, len(s.tallies))
+	for i := range s.tallies {
+		s.stood[i] = s.tallies[i].clone()
+	}
 }
 
-// countDomainsOf lets the node's domains take part in the spread rules that
-// count it.
-func (s *solver) countDomainsOf(n *standingNode) {
+// inDomain lists the nodes that stand by their value for a topology key.
+func (s *solver) inDomain(key string) map[string][]*standingNode {
+	if m, ok := s.byDomain[key]; ok {
+		return m
+	}
+	m := map[string][]*standingNode{}
+	for _, n := range s.standing {
+		if name, ok := n.labels[key]; ok && !n.closed {
+			m[name] = append(m[name], n)
+		}
+	}
+	s.byDomain[key] = m
+	return m
+}
+
+// countStandingDomains lets the domains of nodes that stand take part in the
+// spread rules that count those nodes. Rules of one key and filter share a look.
+func (s *solver) countStandingDomains() {
+	type look struct {
+		key    string
+		filter int32
+		taints bool
+	}
+	found := map[look][]string{}
 	for id, g := range s.groups {
 		if g.kind != spread || g.host() {
 			continue
 		}
-		if name, ok := n.labels[g.key]; ok && s.passesFilter(n, g) {
-			t := &s.tallies[id]
+		k := look{g.key, g.filter, g.honorTaints}
+		names, ok := found[k]
+		if !ok {
+			seen := map[string]bool{}
+			passes := make([]int8, s.kinds) // 0: not known
+			for _, n := range s.standing {
+				name, has := n.labels[g.key]
+				if !has || seen[name] {
+					continue
+				}
+				if passes[n.kind] == 0 || g.filter >= 0 && s.byName(g.filter) {
+					passes[n.kind] = -1
+					if s.passesFilter(n, g) {
+						passes[n.kind] = 1
+					}
+				}
+				if passes[n.kind] == 1 {
+					seen[name] = true
+				}
+			}
+			names = sortedKeys(seen)
+			found[k] = names
+		}
+		t := &s.tallies[id]
+		for _, name := range names {
 			t.counted[t.domain(name)] = true
 		}
 	}

@@ -50,6 +50,16 @@ func (t *tally) add(d int32, count, owners int32) {
 	t.total += count
 }
 
+// restore sets the counts back to those of a clone; domains that came later are
+// empty, and those that take part in the minimum stay.
+func (t *tally) restore(old *tally) {
+	clear(t.count)
+	clear(t.owners)
+	copy(t.count, old.count)
+	copy(t.owners, old.owners)
+	t.total = old.total
+}
+
 // least is the smallest count over the counted domains as the rule reads it:
 // 0 where there are fewer domains than minDomains. With a pod added to domain
 // plus (-1: none).
