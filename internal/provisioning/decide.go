@@ -110,11 +110,9 @@ func (w *world) collectPools(prob *scheduling.Problem, in Input) []string {
 	shared := map[string][]cluster.InstanceType{}
 	for i := range w.snap.NodePools {
 		np := &w.snap.NodePools[i]
-		if np.Deleting || np.Replicas != nil {
-			continue
-		}
+		makes := !np.Deleting && np.Replicas == nil
 		class := w.classes[np.NodeClass.Name]
-		if class == nil {
+		if class == nil && makes {
 			notes = append(notes, fmt.Sprintf("NodePool %q refers to EC2NodeClass %q, which is not in the input: its nodes are planned with the defaults of AL2023", np.Name, np.NodeClass.Name))
 		}
 		key := ""
@@ -137,7 +135,9 @@ func (w *world) collectPools(prob *scheduling.Problem, in Input) []string {
 			types = catalog.WithOverlays(types, w.snap.Overlays, labels)
 		}
 		w.types[np.Name] = types
-		prob.Pools = append(prob.Pools, scheduling.Pool{Spec: np, Types: types, Daemons: w.daemons, InUse: use[np.Name]})
+		if makes {
+			prob.Pools = append(prob.Pools, scheduling.Pool{Spec: np, Types: types, Daemons: w.daemons, InUse: use[np.Name]})
+		}
 	}
 	sort.Strings(notes)
 	return notes

@@ -70,21 +70,55 @@ func (c *checker) roomFor(p *cluster.Pod) string {
 }
 
 // staysDiverse tells whether enough of what a new node may be would admit one more
-// pod for its pool's minValues.
+// pod for its pool's minValues, its domain being known.
 func (c *checker) staysDiverse(p *cluster.Pod, n *node, domains map[string][]string) bool {
 	if n.plan == nil || len(n.options) == 0 {
 		return true
 	}
 	pool := c.pools[n.plan.NodePool]
-	seen := map[string]map[string]bool{}
+	keys := c.ruleKeys(p)
+	seen := map[string]map[string]map[string]bool{}
+	enough := false
 	for _, o := range n.options {
 		c.become(n, pool, o)
+		c.addDaemons(n, pool, o)
 		if c.admits(c.world, p, n, domains) {
-			note(seen, pool, n.labels)
+			d := domainOf(n, keys)
+			if seen[d] == nil {
+				seen[d] = map[string]map[string]bool{}
+			}
+			note(seen[d], pool, n.labels)
+			enough = enough || len(diversity(pool, seen[d])) == 0
 		}
 	}
 	c.become(n, pool, n.options[0])
-	return len(diversity(pool, seen)) == 0
+	return enough
+}
+
+// domainOf names the values that a node has for some labels.
+func domainOf(n *node, keys []string) string {
+	var b strings.Builder
+	for _, k := range keys {
+		b.WriteString(n.labels[k] + "|")
+	}
+	return b.String()
+}
+
+// addDaemons adds to a new node the daemons that nodes of its type run in other
+// zones or as other capacity types: the overhead of daemons is known by type.
+func (c *checker) addDaemons(n *node, pool *cluster.NodePool, o option) {
+	for i := range o.typ.Offerings {
+		if f := &o.typ.Offerings[i]; !c.offered(pool, f) {
+			continue
+		}
+		m := &node{name: n.name}
+		c.become(m, pool, option{o.typ, &o.typ.Offerings[i]})
+		for _, d := range m.pods {
+			if !slices.ContainsFunc(n.pods, func(q *cluster.Pod) bool { return q.Key() == d.Key() }) {
+				n.pods = append(n.pods, d)
+			}
+		}
+	}
 }
 
 // admits asks the scheduler's filters, and besides the spread over all domains
@@ -165,19 +199,17 @@ func (c *checker) freshFor(p *cluster.Pod, pool *cluster.NodePool, domains map[s
 				return true
 			}
 		}
+		c.addDaemons(n, pool, o)
 		w := &world{nodes: append(slices.Clone(c.world.nodes), n)}
 		if !c.admits(w, p, n, domains) {
 			return true
 		}
-		var domain strings.Builder
-		for _, k := range keys {
-			domain.WriteString(n.labels[k] + "|")
+		d := domainOf(n, keys)
+		if seen[d] == nil {
+			seen[d] = map[string]map[string]bool{}
 		}
-		if seen[domain.String()] == nil {
-			seen[domain.String()] = map[string]map[string]bool{}
-		}
-		note(seen[domain.String()], pool, n.labels)
-		best, where = &o, domain.String()
+		note(seen[d], pool, n.labels)
+		best, where = &o, d
 		return len(diversity(pool, seen[where])) > 0
 	})
 	if best == nil || len(diversity(pool, seen[where])) > 0 {
