@@ -53,7 +53,7 @@ func (s *solver) hostCap(h hostState, parts []hostPart) int64 {
 			if p.own == 0 && own == 0 {
 				continue
 			}
-			if room := int64(g.maxSkew - cnt); p.cnt > 0 {
+			if room := int64(g.maxSkew - cnt + s.hostFloor(p.g)); p.cnt > 0 {
 				k = min(k, max(0, room/int64(p.cnt)))
 			} else if room < 0 {
 				return 0
@@ -75,4 +75,50 @@ func (s *solver) hostCap(h hostState, parts []hostPart) int64 {
 		}
 	}
 	return k
+}
+
+// hostFloor is the least count of a spread over nodes: 0 where a node can be made,
+// which is empty; else the least of the nodes that stand and that the rule counts.
+func (s *solver) hostFloor(id int32) int32 {
+	if !s.standingOnly[id] {
+		return 0
+	}
+	g := s.groups[id]
+	low, found := int32(0), int32(0)
+	for _, n := range s.standing {
+		if !s.passesFilter(n, g) {
+			continue
+		}
+		if _, cnt := n.host.get(id); found == 0 || cnt < low {
+			low = cnt
+		}
+		found++
+	}
+	if found < g.minDomains {
+		return 0
+	}
+	return low
+}
+
+// markStandingOnly finds the spreads over nodes for which no node can be made.
+func (s *solver) markStandingOnly() {
+	s.standingOnly = make([]bool, len(s.groups))
+	for id, g := range s.groups {
+		if g.kind == spread && g.host() {
+			s.standingOnly[id] = !s.someCounts(g)
+		}
+	}
+}
+
+// someCounts tells whether a node that a spread rule counts can be made.
+func (s *solver) someCounts(g *group) bool {
+	for _, p := range s.pools {
+		if p.base.empty() {
+			continue
+		}
+		if s.stateCounts(s.baseState(p), g) != never {
+			return true
+		}
+	}
+	return false
 }

@@ -34,6 +34,7 @@ type solver struct {
 	unindexed     []int32
 	hardGroup     []bool
 	standingOwned map[int32]bool
+	standingOnly  []bool // spreads over nodes for which no node can be made
 	tallies       []tally
 	stood         []tally // counts of what stands alone
 	byDomain      map[string]map[string][]*standingNode

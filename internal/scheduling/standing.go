@@ -154,6 +154,7 @@ func (s *solver) countStanding() {
 	if len(s.groups) == 0 {
 		return
 	}
+	s.markStandingOnly()
 	cache := map[uint64][]int32{}
 	x := shapeHasher{seed: maphash.MakeSeed()}
 	for _, n := range s.standing {
