@@ -47,6 +47,7 @@ func (s *solver) packRound(n []int64, weight []int32) []*openNode {
 	best := choose(runs)
 	best.improve(searchWork - work)
 	best.fewer(searchWork / 4)
+	best.merge(searchWork / 4)
 	for i, p := range s.pools {
 		for k := range p.limits {
 			p.limits[k].used = best.spent[i][k]
