@@ -24,7 +24,7 @@ func TestStandingNodes(t *testing.T) {
 		{"what is being deleted there takes room until it is gone", given(node("n1"), running("old", "n1", cpu(1600), func(p *cluster.Pod) { p.Deleting = true }), pod("x")), "x:new"},
 		{"what has finished there takes none", given(node("n1"), running("old", "n1", cpu(1600), func(p *cluster.Pod) { p.Phase = corev1.PodSucceeded }), pod("x")), "x:n1"},
 		{"a node without a hostname label has its name", given(node("n1", func(n *cluster.Node) { delete(n.Labels, cluster.LabelHostname) }), pod("x", selects(cluster.LabelHostname, "n1"))), "x:n1"},
-		{"a node that does not report how many pods it takes", given(node("n1", noPods), pod("x")), "x:n1"},
+		{"a node that does not report how many pods it takes takes none", given(node("n1", noPods), pod("x")), "x:new"},
 		{"a cordoned node's pods keep their zone", given(pool("default", func(p *cluster.NodePool) {
 			p.Requirements = []cluster.Requirement{{Key: zone, Operator: cluster.In, Values: []string{"a"}}}
 		}), node("n1", cordoned), running("old", "n1", apart("x")), pod("x")), "x:-"},
