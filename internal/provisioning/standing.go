@@ -108,7 +108,7 @@ func (w *world) node(n *cluster.Node) scheduling.Standing {
 		s.Taints = append(slices.Clone(n.Taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 	}
 	if w.goesAway(n) {
-		s.Closed = true
+		s.Closed, s.Leaving = true, true
 		s.Pods = slices.DeleteFunc(slices.Clone(s.Pods), moves)
 	}
 	if !n.Initialized() {

@@ -1,5 +1,10 @@
 package scheduling
 
+import (
+	"cmp"
+	"slices"
+)
+
 // boundPods are the pods of one class on one node, in a binding order.
 type boundPods struct {
 	c  *class
@@ -29,6 +34,8 @@ func (s *solver) takeUnbindable(nodes []*openNode) bool {
 	for _, b := range placed {
 		s.countAffinity(b, -1, hosts, bound)
 	}
+	// What waits for nothing may be bound before the first of a group is.
+	slices.SortStableFunc(placed, func(a, b boundPods) int { return cmp.Compare(s.waitsFor(a.c), s.waitsFor(b.c)) })
 	for len(placed) > 0 {
 		var later []boundPods
 		for _, b := range placed {
@@ -77,6 +84,17 @@ func (s *solver) placedPods(nodes []*openNode) []boundPods {
 		}
 	}
 	return out
+}
+
+// waitsFor is how many affinity rules a class declares.
+func (s *solver) waitsFor(c *class) int {
+	n := 0
+	for _, r := range c.hard {
+		if r.own && s.groups[r.g].kind == affinity {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *solver) inAffinity(c *class) bool {

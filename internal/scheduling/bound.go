@@ -29,7 +29,8 @@ func (s *solver) lowerBound(nodes []*openNode) float64 {
 				list = append(list, d)
 			}
 			d.counts[c]++
-			d.total.add(&c.req, s.nd)
+			req := c.unshared()
+			d.total.add(&req, s.nd)
 		}
 	}
 	if len(list) == 0 {

@@ -84,8 +84,8 @@ func (s *solver) splitByKey(key string, parts []part) []part {
 	}
 	for len(pending) > 0 {
 		var later []int
-		for _, i := range pending {
-			if s.mustWait(key, todo[i].c) {
+		for at, i := range pending {
+			if s.mustWait(key, todo[i].c) || s.shouldWait(key, todo[i].c, todo, pending[at:]) {
 				later = append(later, i)
 				continue
 			}
@@ -142,6 +142,26 @@ func (s *solver) mustWait(key string, c *class) bool {
 	for _, r := range c.hard {
 		if g := s.groups[r.g]; r.own && !r.match && g.kind == affinity && g.key == key && s.tallies[r.g].total == 0 {
 			return true
+		}
+	}
+	return false
+}
+
+// shouldWait tells whether a class could be the first that its own affinity is to,
+// but others that it is to and that wait for nothing have no domain yet: once they
+// are bound elsewhere, nobody may be first any more.
+func (s *solver) shouldWait(key string, c *class, todo []part, pending []int) bool {
+	for _, r := range c.hard {
+		g := s.groups[r.g]
+		if !r.own || !r.match || g.kind != affinity || g.key != key || s.tallies[r.g].total > 0 {
+			continue
+		}
+		for _, i := range pending {
+			for _, o := range todo[i].c.hard {
+				if o.g == r.g && o.match && !o.own {
+					return true
+				}
+			}
 		}
 	}
 	return false

@@ -39,32 +39,64 @@ func (s *solver) recount(nodes []*openNode) {
 }
 
 // countOpenDomains lets the domains that the nodes to open bring into being take
-// part in the spread rules that count them.
+// part in the spread rules that count them. A node that need not bring one shall
+// not.
 func (s *solver) countOpenDomains(nodes []*openNode) {
 	clear(s.uncounted)
 	for id, g := range s.groups {
 		if g.kind != spread || g.host() || !s.hardGroup[id] {
 			continue
 		}
-		t := &s.tallies[id]
 		last := int32(-1)
 		for _, n := range nodes {
-			if n.st == last || len(n.pods) == 0 {
+			if len(n.pods) == 0 || n.st == last || s.stateCounts(n.st, g) == never {
 				continue
 			}
-			last = n.st
-			name, ok := s.domainOfState(n.st, g.key)
-			if !ok {
-				continue
-			}
-			if d, known := t.index[name]; known && t.counted[d] {
-				continue
-			}
-			if s.stateCounts(n.st, g) != never {
-				t.counted[t.domain(name)] = true
+			if last = n.st; s.bringsDomain(int32(id), n) && !s.keepOut(int32(id), n) {
+				s.countDomain(int32(id), n.st)
 			}
 		}
 	}
+}
+
+// bringsDomain tells whether a node may be in a domain that a spread rule does not
+// count yet.
+func (s *solver) bringsDomain(id int32, n *openNode) bool {
+	t := &s.tallies[id]
+	for _, name := range s.stateValues(n.st, s.groups[id].key) {
+		if d, known := t.index[name]; !known || !t.counted[d] {
+			return true
+		}
+	}
+	return false
+}
+
+// keepOut narrows a node to the domains that a spread rule counts, where it can be
+// one of those.
+func (s *solver) keepOut(id int32, n *openNode) bool {
+	if !n.pool.u.describes(s.groups[id].key) {
+		return false
+	}
+	bad := s.newDomains(id, n.pool.u)
+	if bad == nil || bad.has(int(n.col)) {
+		return bad == nil
+	}
+	rest := s.without(n.st, bad)
+	if s.strict(n.pool) {
+		if _, ok := s.commitment(n.pool, rest, n.col, &n.req, n.charge); !ok {
+			return false
+		}
+	}
+	n.st = rest
+	return true
+}
+
+func (s *solver) countDomain(id int32, st int32) {
+	t := &s.tallies[id]
+	for _, name := range s.stateValues(st, s.groups[id].key) {
+		t.counted[t.domain(name)] = true
+	}
+	clear(s.uncounted)
 }
 
 // classOf finds the class of a pod that a standing node took.

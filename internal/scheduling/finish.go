@@ -149,7 +149,7 @@ func (s *solver) avoidNewDomains(n *openNode, usable bitset) {
 			continue
 		}
 		bad := s.newDomains(int32(id), u)
-		if bad == nil || !usable.intersects(bad) || !s.countedBy(n, g) {
+		if bad == nil || !usable.intersects(bad) || s.stateCounts(n.st, g) == never {
 			continue
 		}
 		rest := usable.clone()
@@ -205,20 +205,6 @@ func (s *solver) newDomains(id int32, u *universe) bitset {
 type domainsKey struct {
 	g int32
 	u *universe
-}
-
-// countedBy tells whether a spread rule could count the new node.
-func (s *solver) countedBy(n *openNode, g *group) bool {
-	if g.filter < 0 {
-		return true
-	}
-	if g.honorTaints {
-		if hard, _ := s.sigs[g.filter].untolerated(n.pool.taints); hard != nil {
-			return false
-		}
-	}
-	bare := s.signatureOf(s.sigs[g.filter].terms, anyToleration)
-	return s.advance(n.st, bare) >= 0
 }
 
 // product chooses types, zones and capacity types of which every offered

@@ -36,6 +36,7 @@ type Standing struct {
 	Pods         []*cluster.Pod    // bound, their resources included in Used
 	Used         cluster.Resources // of bound pods and of daemons that will come; includes "pods"
 	Closed       bool              // cordoned or going away: its pods count for topology, it takes none
+	Leaving      bool              // going away: its domains are not there to be spread over
 }
 
 // Pool is a NodePool that may open nodes.

@@ -41,20 +41,58 @@ func (s *solver) computeCounts(st int32, g *group) verdict {
 			return never
 		}
 	}
-	next := s.advance(st, s.bareFilter(g))
+	in, whole := s.filtered(st, g)
 	switch {
-	case next < 0:
+	case in == nil:
 		return never
-	case s.states[next].cols.equal(s.states[st].cols):
+	case whole:
 		return always
 	}
 	return perhaps
 }
 
-// bareFilter is a rule's filter without its tolerations.
-func (s *solver) bareFilter(g *group) int32 {
-	return s.signatureOf(s.sigs[g.filter].terms, anyToleration)
+// filtered is the columns of a state that a rule's filter lets in, nil for none,
+// and whether that is all, whatever the pool's own labels become.
+func (s *solver) filtered(st int32, g *group) (in bitset, whole bool) {
+	old := s.states[st]
+	sure := newBitset(len(old.cols))
+	for _, t := range s.sigs[g.filter].terms {
+		next := s.advance(st, s.termFilter(t))
+		if next < 0 {
+			continue
+		}
+		n := s.states[next]
+		if in == nil {
+			in = newBitset(len(old.cols))
+		}
+		in.orWith(n.cols)
+		if s.sameFree(old, n) {
+			sure.orWith(n.cols)
+		}
+	}
+	return in, in != nil && sure.equal(old.cols)
 }
+
+// sameFree tells whether two states of a pool leave its own labels the same.
+func (s *solver) sameFree(a, b *state) bool {
+	for i := range a.pool.freeKeys {
+		if !a.freeValue(i).equal(b.freeValue(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// freeValue is what a state leaves of the pool's own label i.
+func (st *state) freeValue(i int) values {
+	if st.free != nil {
+		return st.free[i]
+	}
+	return st.pool.freeBase[i]
+}
+
+// termFilter is one term of a filter as a signature, without tolerations.
+func (s *solver) termFilter(t term) int32 { return s.signatureOf([]term{t}, anyToleration) }
 
 // settle decides what is open about the nodes and matters to a rule: which domain
 // a node with pods of the rule is in, and whether the rule counts it. Then it
@@ -97,23 +135,30 @@ func (s *solver) pinFor(c *class, st, col int32) int32 {
 			}
 		}
 		if r.match && s.stateCounts(st, g) == perhaps {
-			st = s.sideOf(st, col, s.bareFilter(g))
+			st = s.sideOf(st, col, g)
 		}
 	}
 	return st
 }
 
-// sideOf is the part of a state that a filter lets in, or the other, whichever
-// has the column.
-func (s *solver) sideOf(st, col, filter int32) int32 {
-	next := s.advance(st, filter)
-	if next < 0 || s.states[next].cols.has(int(col)) {
-		return next
+// sideOf is the part of a state that a rule's filter lets in, or the other,
+// whichever has the column.
+func (s *solver) sideOf(st, col int32, g *group) int32 {
+	for _, t := range s.sigs[g.filter].terms {
+		if next := s.advance(st, s.termFilter(t)); next >= 0 && s.states[next].cols.has(int(col)) {
+			return next
+		}
 	}
+	in, _ := s.filtered(st, g)
+	return s.without(st, in)
+}
+
+// without is a state with some of its columns left out.
+func (s *solver) without(st int32, out bitset) int32 {
 	old := s.states[st]
 	rest := old.cols.clone()
-	for w := range rest {
-		rest[w] &^= s.states[next].cols[w]
+	for w := range out {
+		rest[w] &^= out[w]
 	}
 	return s.internState(&state{pool: old.pool, cols: rest, free: old.free})
 }

@@ -42,6 +42,15 @@ func (c *class) beside(attached map[string]int) vec {
 	return req
 }
 
+// unshared is what every pod of a class asks for, however many share its claims.
+func (c *class) unshared() vec {
+	req := c.req
+	for _, u := range c.shape.claims {
+		req[u.dim] = 0
+	}
+	return req
+}
+
 func (c *class) noteClaims(attached map[string]int, sign int) {
 	for _, u := range c.shape.claims {
 		attached[u.id] += sign

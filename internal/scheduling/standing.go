@@ -241,6 +241,9 @@ func (s *solver) countStandingDomains() {
 }
 
 func (s *solver) passesFilter(n *standingNode, g *group) bool {
+	if s.p.Nodes[n.index].Leaving {
+		return false
+	}
 	if g.filter < 0 {
 		return true
 	}
