@@ -71,7 +71,7 @@ func ownerAdmitted(g *group, itself bool, others, elsewhere int32) bool {
 	return others == 0
 }
 
-// TestHostCap: the cap is how many pods alike can join a node one by one so that
+// TestHostCap, where nodes can be made, so that the emptiest has none: the cap is how many pods alike can join a node one by one so that
 // after each the node holds.
 func TestHostCap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,7 +88,7 @@ func TestHostCap(t *testing.T) {
 				pods = append(pods, p)
 			}
 		}
-		s := &solver{groups: groups, tallies: make([]tally, len(groups))}
+		s := &solver{groups: groups, tallies: make([]tally, len(groups)), standingOnly: make([]bool, len(groups))}
 		var state hostState
 		for _, p := range pods {
 			state = state.with(p.parts(), 1)

@@ -86,6 +86,8 @@ func TestSpreadOverOtherKeys(t *testing.T) {
 		{"nodes, two each", given(pods(4, "web", spreads("web", host, 2))), loads, "2 2"},
 		{"nodes: a new one is always there, and empty", given(node("n1", "a", runs(pod("web9"))), pod("web1", spreads("web", host, 1))), where, "web1:new"},
 		{"nodes: a standing one that is empty", given(node("n1", "a", runs(pod("web9"))), node("n2", "a"), pod("web1", spreads("web", host, 1))), where, "web1:n2"},
+		{"nodes: where none can be made, the least of those that stand counts", given(noPool{}, node("n1", "a", runs(pod("web8"))), node("n2", "a", full, runs(pod("web9"))), pod("web1", spreads("web", host, 1))), where, "web1:n1"},
+		{"nodes: where none can be made, a full one may be the emptiest", given(noPool{}, node("n1", "a", runs(pod("web8"))), node("n2", "a", full), pod("web1", spreads("web", host, 1))), where, "web1:-"},
 		{"nodes: others fill them up", given(pool("default", of(machine("small", 2, 8, 1))), pods(2, "web", spreads("web", host, 1)), pods(6, "db")), loads, "4 4"},
 		{"zone ids", given(pods(4, "web", spreads("web", cluster.LabelZoneID, 1))), balance(zone), "2 1 1"},
 		{"capacity types", given(pool("default", two), pods(4, "web", spreads("web", paid, 1))), counts(paid), "on-demand:2 spot:2"},
