@@ -17,13 +17,6 @@ func (b bitset) setRange(from, to int) {
 	}
 }
 
-// clearRange removes [from, to).
-func (b bitset) clearRange(from, to int) {
-	for i := from; i < to; i++ {
-		b[i>>6] &^= 1 << (i & 63)
-	}
-}
-
 func (b bitset) empty() bool {
 	for _, w := range b {
 		if w != 0 {

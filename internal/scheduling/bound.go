@@ -50,72 +50,77 @@ type area struct {
 // own program. Pods of one signature are added up: with one weight an area, a
 // sum is worth what its parts are worth.
 func (s *solver) fractionalBound(n int, get func(i int) (int32, *vec)) float64 {
-	areas := s.areas(n, get)
-	var all vec
-	var offers []offer
-	for _, a := range areas {
-		offers = append(offers, a.offers...)
+	b := dualBound{s: s, areas: s.areas(n, get), demand: make([]*vec, n)}
+	for i := range b.demand {
+		_, b.demand[i] = get(i)
+		b.all.add(b.demand[i], s.nd)
 	}
+	every := newBitset(n)
+	every.setRange(0, n)
+	b.raise(every, &b.all)
 	for i := 0; i < n; i++ {
-		_, v := get(i)
-		all.add(v, s.nd)
+		only := newBitset(n)
+		only.set(i)
+		b.raise(only, b.demand[i])
+		b.raise(only, &b.all)
 	}
-	w, _ := cover(offers, &all, s.nd)
-	for _, a := range areas {
+	return b.best
+}
+
+// dualBound is a solution of the dual on its way up.
+type dualBound struct {
+	s      *solver
+	areas  []*area
+	demand []*vec // by signature
+	all    vec
+	best   float64
+}
+
+// raise gives the areas that any of the signatures may use the weights of the
+// program over them for a demand, and takes that back where the bound is not
+// higher for it.
+func (b *dualBound) raise(sigs bitset, demand *vec) {
+	var offers []offer
+	var touched []*area
+	var old []weights
+	for _, a := range b.areas {
+		if a.sigs.intersects(sigs) {
+			touched = append(touched, a)
+			old = append(old, a.w)
+			offers = append(offers, a.offers...)
+		}
+	}
+	w, ok := cover(offers, demand, b.s.nd)
+	if !ok && b.best > 0 {
+		return
+	}
+	for _, a := range touched {
 		a.w = w
 	}
-	value := func() float64 {
-		sum := 0.0
-		for i := 0; i < n; i++ {
-			_, v := get(i)
-			least := -1.0
-			for _, a := range areas {
-				if a.sigs.has(i) {
-					if x := a.w.of(v, s.nd); least < 0 || x < least {
-						least = x
-					}
-				}
-			}
-			if least > 0 {
-				sum += least
-			}
-		}
-		return sum
+	if v := b.value(); v > b.best {
+		b.best = v
+		return
 	}
-	best := value()
-	old := make([]weights, len(areas))
-	for i := 0; i < n; i++ {
-		offers = offers[:0]
-		_, v := get(i)
-		for k, a := range areas {
-			old[k] = a.w
+	for k, a := range touched {
+		a.w = old[k]
+	}
+}
+
+// value is what all demands are worth, each at the least weight of its areas.
+func (b *dualBound) value() float64 {
+	sum := 0.0
+	for i, v := range b.demand {
+		least := -1.0
+		for _, a := range b.areas {
 			if a.sigs.has(i) {
-				offers = append(offers, a.offers...)
-			}
-		}
-		for _, direction := range [2]*vec{v, &all} {
-			w, ok := cover(offers, direction, s.nd)
-			if !ok && direction == &all {
-				continue
-			}
-			for _, a := range areas {
-				if a.sigs.has(i) {
-					a.w = w
+				if x := a.w.of(v, b.s.nd); least < 0 || x < least {
+					least = x
 				}
 			}
-			if x := value(); x > best {
-				best = x
-				for k, a := range areas {
-					old[k] = a.w
-				}
-				continue
-			}
-			for k, a := range areas {
-				a.w = old[k]
-			}
 		}
+		sum += max(least, 0)
 	}
-	return best
+	return sum
 }
 
 // areas sorts the columns of all pools by the signatures that may use them,

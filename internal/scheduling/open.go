@@ -33,7 +33,7 @@ func (s *solver) packItems() []*openNode {
 		any = any || it.n > 0
 	}
 	if !any || len(s.pools) == 0 {
-		s.itemsToStrays(n)
+		s.itemsToStrays()
 		return s.placeStrays(nil)
 	}
 	var nodes []*openNode
@@ -57,7 +57,7 @@ func (s *solver) packItems() []*openNode {
 		nodes = s.packWeights(n)
 	}
 	s.assignPods(nodes)
-	s.itemsToStrays(n)
+	s.itemsToStrays()
 	return s.placeStrays(nodes)
 }
 
@@ -191,7 +191,7 @@ func (s *solver) assignPods(nodes []*openNode) {
 }
 
 // itemsToStrays hands what packing left to the one-by-one pass.
-func (s *solver) itemsToStrays(n []int64) {
+func (s *solver) itemsToStrays() {
 	for _, it := range s.items {
 		for i := range it.members {
 			s.stray(it.members[i].c, it.members[i].pods)

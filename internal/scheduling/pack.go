@@ -53,7 +53,6 @@ type packer struct {
 	price          float64
 	nodes          int64
 	cur            filling
-	top            filling
 	units          []int64 // left of each kind
 	rest           float64 // worth of what is left
 	left           float64 // worth of what is left when last weighed

@@ -30,10 +30,8 @@ type pool struct {
 	// minValues of the requirements, by key.
 	minValues []minValue
 	// left is what the limits still allow; present where limited.
-	limits    []limit
-	sized     []int32 // columns by what they count against the limits
-	tiers     int
-	noDaemons bool
+	limits []limit
+	sized  []int32 // columns by what they count against the limits
 }
 
 // portDaemon is a daemon's host ports and the columns on which it runs.
@@ -91,7 +89,7 @@ func (s *solver) compilePool(index int, p *Pool, u *universe) *pool {
 			out.base = newBitset(len(u.cols))
 		}
 	}
-	out.compileDaemons(s, p)
+	out.compileDaemons(s, p.Daemons)
 	for _, l := range np.Limits {
 		out.limits = append(out.limits, limit{name: l.Name, max: l.Amount, used: p.InUse.Get(l.Name), cap: limitCaps(u, l.Name)})
 	}
@@ -114,29 +112,29 @@ func limitCaps(u *universe, name string) []int64 {
 // compileDaemons sums, for each type, the DaemonSets that would run there: those
 // that tolerate the template's taints and whose required node affinity a node
 // of that type can meet. Startup taints do not matter: they go.
-func (out *pool) compileDaemons(s *solver, p *Pool) {
-	u := out.u
-	out.daemons = make([]vec, len(u.types))
-	out.room = make([]vec, len(u.types))
+func (p *pool) compileDaemons(s *solver, daemons []*cluster.DaemonSet) {
+	u := p.u
+	p.daemons = make([]vec, len(u.types))
+	p.room = make([]vec, len(u.types))
 	for t := range u.types {
 		for d, name := range s.dims {
-			out.room[t][d] = u.types[t].Allocatable.Get(name)
+			p.room[t][d] = u.types[t].Allocatable.Get(name)
 		}
 		for d, driver := range s.attach {
-			out.room[t][s.firstAttach+d] = typeVolumeLimit(&u.types[t], driver)
+			p.room[t][s.firstAttach+d] = typeVolumeLimit(&u.types[t], driver)
 		}
 	}
-	for _, ds := range p.Daemons {
+	for _, ds := range daemons {
 		pod := &ds.Template
 		sig := s.signatureOf(podTerms(pod), canonicalTolerations(pod.Tolerations))
-		hard, _ := untolerated(out.taints, s.sigs[sig].tolers)
+		hard, _ := untolerated(p.taints, s.sigs[sig].tolers)
 		if hard != nil {
 			continue
 		}
 		req := s.vectorOf(pod.Requests)
-		cols := out.termColumns(s.sigs[sig])
+		cols := p.termColumns(s.sigs[sig])
 		if len(pod.HostPorts) > 0 {
-			out.portDaemons = append(out.portDaemons, portDaemon{pod.HostPorts, cols})
+			p.portDaemons = append(p.portDaemons, portDaemon{pod.HostPorts, cols})
 		}
 		for t := range u.types {
 			any := false
@@ -144,21 +142,21 @@ func (out *pool) compileDaemons(s *solver, p *Pool) {
 				any = cols.has(int(c))
 			}
 			if any {
-				out.daemons[t].add(&req, s.nd)
+				p.daemons[t].add(&req, s.nd)
 			}
 		}
 	}
 	for t := range u.types {
-		out.room[t].sub(&out.daemons[t], s.nd)
+		p.room[t].sub(&p.daemons[t], s.nd)
 	}
 }
 
 // termColumns is the union over a signature's terms of the columns that could
 // meet it, free keys considered.
-func (out *pool) termColumns(sig *signature) bitset {
-	all := newBitset(len(out.u.cols))
+func (p *pool) termColumns(sig *signature) bitset {
+	all := newBitset(len(p.u.cols))
 	for _, t := range sig.terms {
-		if cols, _, why := out.meet(t); why == "" {
+		if cols, _, why := p.meet(t); why == "" {
 			all.orWith(cols)
 		}
 	}
@@ -168,30 +166,30 @@ func (out *pool) termColumns(sig *signature) bitset {
 // meet intersects a term with the pool: the columns left and what becomes of
 // the free keys (nil where nothing narrows). why names the key that rules the
 // pool out.
-func (out *pool) meet(t term) (cols bitset, free []values, why string) {
-	cols = out.base
+func (p *pool) meet(t term) (cols bitset, free []values, why string) {
+	cols = p.base
 	owned := false
 	for _, kv := range t {
-		if out.u.describes(kv.key) {
+		if p.u.describes(kv.key) {
 			if !owned {
 				cols, owned = cols.clone(), true
 			}
-			cols.andWith(out.u.allowed(kv.key, kv.v))
+			cols.andWith(p.u.allowed(kv.key, kv.v))
 			continue
 		}
-		i, found := slices.BinarySearch(out.freeKeys, kv.key)
+		i, found := slices.BinarySearch(p.freeKeys, kv.key)
 		if !found {
 			if !kv.v.absent {
 				return nil, nil, kv.key
 			}
 			continue
 		}
-		j := out.freeBase[i].and(kv.v)
+		j := p.freeBase[i].and(kv.v)
 		if j.empty() {
 			return nil, nil, kv.key
 		}
 		if free == nil {
-			free = slices.Clone(out.freeBase)
+			free = slices.Clone(p.freeBase)
 		}
 		free[i] = j
 	}

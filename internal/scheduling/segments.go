@@ -47,7 +47,6 @@ type candidate struct {
 	price   float64
 	room    vec
 	options int // types of the segment that hold whatever this one holds
-	ub      float64
 }
 
 // segmentsFor sorts the columns of the pools into segments for the kinds. Types

@@ -173,8 +173,8 @@ func canonicalTolerations(ts []corev1.Toleration) []corev1.Toleration {
 }
 
 // signatureOf interns a signature.
-func (s *solver) signatureOf(terms []term, tolers []corev1.Toleration, more ...[]corev1.Toleration) int32 {
-	return s.signatureWith(terms, nil, tolers, more...)
+func (s *solver) signatureOf(terms []term, tolers []corev1.Toleration) int32 {
+	return s.signatureWith(terms, nil, tolers)
 }
 
 func (s *solver) signatureWith(terms []term, ports []cluster.HostPort, tolers []corev1.Toleration, more ...[]corev1.Toleration) int32 {

@@ -46,7 +46,6 @@ type solver struct {
 	classes     []*class
 	items       []*item
 	hostClasses int
-	kindList    []*kind
 
 	states     []*state
 	stateIndex map[stateKey][]int32
