@@ -271,12 +271,6 @@ func machine(name string, cores, gi int64, price float64, changes ...func(*clust
 	return t
 }
 
-func has(resource string, amount int64) func(*cluster.InstanceType) {
-	return func(t *cluster.InstanceType) {
-		t.Capacity, t.Allocatable = t.Capacity.With(resource, amount), t.Allocatable.With(resource, amount)
-	}
-}
-
 func sizes() []cluster.InstanceType {
 	return []cluster.InstanceType{machine("large", 8, 32, 4), machine("medium", 4, 16, 2), machine("small", 2, 8, 1)}
 }

@@ -1,8 +1,11 @@
 package provisioning_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 	"github.com/dovetail-sh/dovetail/internal/plan"
@@ -130,4 +133,40 @@ func TestHeadroom(t *testing.T) {
 		{"by its selector", given(node("n1"), pod("x", virtual, selects(zone, "b"))), "x:new"},
 		{"within limits", given(pool("default", limited(cluster.Nodes, 0)), pod("x", virtual)), "x:-"},
 	})
+}
+
+// TestSettings are those of the installation.
+func TestSettings(t *testing.T) {
+	over := func(key string) provisioning.Options {
+		return provisioning.Options{DefaultSpread: []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule}}}
+	}
+	alike := func(p *cluster.Pod) { p.Labels = map[string]string{"app": "web"} }
+	rather := func(p *cluster.Pod) {
+		p.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
+			{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zone, Operator: corev1.NodeSelectorOpIn, Values: []string{"b"}}}}}}}}
+	}
+	choosy := pool("default", func(p *cluster.NodePool) {
+		p.Requirements = []cluster.Requirement{{Key: cluster.LabelInstanceType, Operator: cluster.Exists, MinValues: 4}}
+	})
+	for _, c := range []struct {
+		name  string
+		given *scene
+		want  string
+	}{
+		{"no default spread", given(pod("x", alike), pod("y", alike)), "x:a|b y:a|b"},
+		{"a default spread", given(over(zone), pod("x", alike), pod("y", alike)), "x:a y:b"},
+		{"a preference", given(pod("x", rather)), "x:b"},
+		{"preferences ignored", given(provisioning.Options{IgnorePreferences: true}, pod("x", rather)), "x:a|b"},
+		{"minValues", given(choosy, pod("x")), "x:-"},
+		{"minValues as far as they go", given(unchecked{}, provisioning.Options{MinValuesBestEffort: true}, choosy, pod("x")), "x:a|b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := places(decide(t, c.given), func(n *plan.NewNode) string {
+				return strings.Join(slices.Sorted(slices.Values(n.Zones)), "|")
+			})
+			if got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
 }

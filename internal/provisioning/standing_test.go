@@ -34,6 +34,7 @@ func TestStandingNodes(t *testing.T) {
 // TestDaemonsOnStandingNodes: room is kept for those that are still to come.
 func TestDaemonsOnStandingNodes(t *testing.T) {
 	big := pod("x", cpu(1600))
+	port := func(p *cluster.Pod) { p.HostPorts = []cluster.HostPort{{Protocol: corev1.ProtocolTCP, Port: 80}} }
 	check(t, []rule{
 		{"one that is to come takes room", given(node("n1"), daemonSet("d"), big), "x:new"},
 		{"one that runs is counted once", given(node("n1"), daemonSet("d"), runningDaemon("d", "n1"), pod("x", cpu(1500))), "x:n1"},
@@ -42,6 +43,9 @@ func TestDaemonsOnStandingNodes(t *testing.T) {
 		{"one for a label of the node", given(node("n1", func(n *cluster.Node) { n.Labels["team"] = "x" }), daemonSet("d", selects("team", "x")), big), "x:new"},
 		{"one of the same name in another namespace runs", given(node("n1"), daemonSet("d"), running("d-n1", "n1", ownedBy("DaemonSet", "d")), pod("x", cpu(1500))), "x:new"},
 		{"on a claim in flight", given(claim("c1"), daemonSet("d"), big), "x:new"},
+		{"one that is to come has its host port", given(noPool{}, node("n1"), daemonSet("d", port), pod("x", port)), "x:-"},
+		{"one that is to come has its host port on a claim in flight", given(noPool{}, claim("c1"), daemonSet("d", port), pod("x", port)), "x:-"},
+		{"one that will not run there leaves its host port", given(noPool{}, node("n1"), daemonSet("d", port, selects(cluster.LabelArch, "arm64")), pod("x", port)), "x:n1"},
 		{"on a new node", given(daemonSet("d"), big), "x:new"},
 	})
 }
