@@ -21,6 +21,9 @@ func (s *solver) takeUnbindable(nodes []*openNode) bool {
 		return false
 	}
 	placed := s.placedPods(nodes)
+	if s.takeLonely(placed) {
+		return true
+	}
 	// What stands is bound already: take what is placed off the counts.
 	full := s.tallies
 	hosts := map[*standingNode]hostState{}
@@ -55,6 +58,54 @@ func (s *solver) takeUnbindable(nodes []*openNode) bool {
 		s.takeOutPod(b)
 	}
 	return len(placed) > 0
+}
+
+// takeLonely takes out the pods whose affinity is not met with all others in
+// place.
+func (s *solver) takeLonely(placed []boundPods) bool {
+	any := false
+	for _, b := range placed {
+		for _, r := range b.c.hard {
+			g := s.groups[r.g]
+			if g.kind != affinity || !r.own {
+				continue
+			}
+			self := int32(0)
+			if r.match {
+				self = 1
+			}
+			if s.near(b, r.g, nil, nil)-self > 0 || r.match && s.tallies[r.g].total == 1 {
+				continue
+			}
+			s.takeOutPod(b)
+			any = true
+			break
+		}
+	}
+	return any
+}
+
+// near is how many pods that an affinity rule matches are in the domain of a placed
+// pod. Nodes without an entry have what they have.
+func (s *solver) near(b boundPods, id int32, standing map[*standingNode]hostState, open map[*openNode]hostState) int32 {
+	g := s.groups[id]
+	if !g.host() {
+		if name, ok := s.affinityDomain(b, g.key); ok {
+			t := &s.tallies[id]
+			return t.count[t.domain(name)]
+		}
+		return 0
+	}
+	var host hostState
+	if b.sn != nil {
+		if host = standing[b.sn]; host == nil {
+			host = b.sn.host
+		}
+	} else if host = open[b.on]; host == nil {
+		host = b.on.host
+	}
+	_, cnt := host.get(id)
+	return cnt
 }
 
 func (s *solver) anyAffinity() bool {
@@ -156,20 +207,7 @@ func (s *solver) bindable(b boundPods, standing map[*standingNode]hostState, ope
 		if r.match && t.total == 0 {
 			continue // the first of them all
 		}
-		var near int32
-		if g.host() {
-			host := open[b.on]
-			if b.sn != nil {
-				host = standing[b.sn]
-				if host == nil {
-					host = b.sn.host
-				}
-			}
-			_, near = host.get(r.g)
-		} else if name, ok := s.affinityDomain(b, g.key); ok {
-			near = t.count[t.domain(name)]
-		}
-		if near <= 0 {
+		if s.near(b, r.g, standing, open) <= 0 {
 			return false
 		}
 	}

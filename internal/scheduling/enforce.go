@@ -63,12 +63,25 @@ func (s *solver) countOpenDomains(nodes []*openNode) {
 // count yet.
 func (s *solver) bringsDomain(id int32, n *openNode) bool {
 	t := &s.tallies[id]
-	for _, name := range s.stateValues(n.st, s.groups[id].key) {
+	for _, name := range s.countedValues(n.st, s.groups[id]) {
 		if d, known := t.index[name]; !known || !t.counted[d] {
 			return true
 		}
 	}
 	return false
+}
+
+// countedValues are the domains in which a spread rule may come to count a node.
+func (s *solver) countedValues(st int32, g *group) []string {
+	old := s.states[st]
+	if g.filter < 0 || !old.pool.u.describes(g.key) {
+		return s.stateValues(st, g.key)
+	}
+	in, _ := s.filtered(st, g)
+	if in == nil {
+		return nil
+	}
+	return old.pool.u.valuesIn(g.key, in)
 }
 
 // keepOut narrows a node to the domains that a spread rule counts, where it can be
@@ -78,6 +91,9 @@ func (s *solver) keepOut(id int32, n *openNode) bool {
 		return false
 	}
 	bad := s.newDomains(id, n.pool.u)
+	if g := s.groups[id]; bad != nil && g.filter >= 0 {
+		bad = s.filteredOf(n.st, g, bad)
+	}
 	if bad == nil || bad.has(int(n.col)) {
 		return bad == nil
 	}
@@ -93,7 +109,7 @@ func (s *solver) keepOut(id int32, n *openNode) bool {
 
 func (s *solver) countDomain(id int32, st int32) {
 	t := &s.tallies[id]
-	for _, name := range s.stateValues(st, s.groups[id].key) {
+	for _, name := range s.countedValues(st, s.groups[id]) {
 		t.counted[t.domain(name)] = true
 	}
 	clear(s.uncounted)

@@ -149,6 +149,9 @@ func (s *solver) avoidNewDomains(n *openNode, usable bitset) {
 			continue
 		}
 		bad := s.newDomains(int32(id), u)
+		if bad != nil && g.filter >= 0 {
+			bad = s.filteredOf(n.st, g, bad)
+		}
 		if bad == nil || !usable.intersects(bad) || s.stateCounts(n.st, g) == never {
 			continue
 		}

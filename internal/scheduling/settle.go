@@ -73,6 +73,16 @@ func (s *solver) filtered(st int32, g *group) (in bitset, whole bool) {
 	return in, in != nil && sure.equal(old.cols)
 }
 
+// filteredOf is those of some columns that a rule's filter lets in on a node in a
+// state, nil for none.
+func (s *solver) filteredOf(st int32, g *group, cols bitset) bitset {
+	in, _ := s.filtered(st, g)
+	if in == nil || !in.intersects(cols) {
+		return nil
+	}
+	return cols.and(in)
+}
+
 // sameFree tells whether two states of a pool leave its own labels the same.
 func (s *solver) sameFree(a, b *state) bool {
 	for i := range a.pool.freeKeys {

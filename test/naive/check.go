@@ -52,6 +52,7 @@ type checker struct {
 	pods    map[string]*cluster.Pod // by key
 	catalog map[string][]cluster.InstanceType
 	rules   map[*cluster.Pod]*rules
+	domains map[*cluster.Pod]map[string][]string // what domainsFor found
 	vols    volumes
 	spaces  map[string]map[string]string // namespace → labels
 
@@ -67,7 +68,7 @@ func newChecker(snap *cluster.Snapshot, types Types, report *plan.Report) *check
 		snap: snap, types: types, report: report,
 		pools: map[string]*cluster.NodePool{}, classes: map[string]*cluster.NodeClass{},
 		pods: map[string]*cluster.Pod{}, catalog: map[string][]cluster.InstanceType{},
-		rules: map[*cluster.Pod]*rules{}, spaces: map[string]map[string]string{},
+		rules: map[*cluster.Pod]*rules{}, domains: map[*cluster.Pod]map[string][]string{}, spaces: map[string]map[string]string{},
 		placed: map[string]string{}, seen: map[string]bool{},
 	}
 	for i := range snap.NodePools {

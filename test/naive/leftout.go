@@ -147,7 +147,13 @@ func (c *checker) leavesInBalance(w *world, p *cluster.Pod, n *node) bool {
 		for _, q := range c.planned(m) {
 			r := c.rulesOf(q)
 			for _, s := range r.spread {
-				if q != p && spreadRefusal(w, q, m, s, r.spread, nil) != "" {
+				if q == p || q.Namespace != p.Namespace || s.broken || !s.selector.Matches(labels.Set(p.Labels)) {
+					if q != p && spreadRefusal(w, q, m, s, r.spread, nil) != "" {
+						return false
+					}
+					continue
+				}
+				if spreadRefusal(w, q, m, s, r.spread, c.domainsFor(q)[s.key]) != "" {
 					return false
 				}
 			}
@@ -159,7 +165,11 @@ func (c *checker) leavesInBalance(w *world, p *cluster.Pod, n *node) bool {
 // domainsFor lists the domains of each of a pod's spread keys in which some
 // NodePool could make a node that counts for the pod.
 func (c *checker) domainsFor(p *cluster.Pod) map[string][]string {
+	if out, ok := c.domains[p]; ok {
+		return out
+	}
 	out := map[string][]string{}
+	c.domains[p] = out
 	spreads := c.rulesOf(p).spread
 	if len(spreads) == 0 {
 		return out

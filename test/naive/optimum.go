@@ -28,11 +28,10 @@ type Best struct {
 // labels left to choose are not looked at: give it snapshots without.
 func Optimum(snap *cluster.Snapshot, types Types) (Best, bool) {
 	c := newChecker(snap, types, &plan.Report{})
-	s := &search{checker: c, best: math.Inf(1), offers: map[string][]offer{}, domains: map[*cluster.Pod]map[string][]string{}}
+	s := &search{checker: c, best: math.Inf(1), offers: map[string][]offer{}}
 	for _, k := range sortedPods(c) {
 		p := c.pods[k]
 		s.pods = append(s.pods, p)
-		s.domains[p] = c.domainsFor(p)
 	}
 	if len(s.pods) > MostPods {
 		return Best{}, false
@@ -57,7 +56,6 @@ type search struct {
 	*checker
 	pods     []*cluster.Pod
 	standing []*node
-	domains  map[*cluster.Pod]map[string][]string
 	blocks   [][]*cluster.Pod
 	offers   map[string][]offer // by the pods of a block
 	best     float64
@@ -137,7 +135,7 @@ func (s *search) admitted(made []offer) bool {
 	}
 	for _, n := range w.nodes {
 		for _, p := range n.pods {
-			if waiting[p] && !s.admits(w, p, n, s.domains[p]) {
+			if waiting[p] && !s.admits(w, p, n, s.domainsFor(p)) {
 				return false
 			}
 		}
