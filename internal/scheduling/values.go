@@ -12,11 +12,13 @@ import (
 // values is a set of label values, and whether the label may be absent: what
 // one or several requirements on a key leave possible. It is a list (neg
 // false), or everything but a list (neg true) within the integer bounds
-// [lo, hi]. Values that are no integers are outside of any bound.
+// [lo, hi], where number says that there are any: values that are no integers are
+// outside of every bound.
 type values struct {
 	neg    bool
 	list   []string // ordered
-	lo, hi int64    // inclusive; unbounded is MinInt64, MaxInt64
+	number bool
+	lo, hi int64 // inclusive
 	absent bool
 }
 
@@ -54,6 +56,7 @@ func valuesOf(op cluster.Operator, vs []string) values {
 	if err != nil {
 		return values{}
 	}
+	v.number = true
 	switch op {
 	case cluster.Gt:
 		if n == math.MaxInt64 {
@@ -75,10 +78,8 @@ func valuesOf(op cluster.Operator, vs []string) values {
 	return v
 }
 
-func (v values) bounded() bool { return v.lo != math.MinInt64 || v.hi != math.MaxInt64 }
-
 func (v values) inBounds(s string) bool {
-	if !v.bounded() {
+	if !v.number {
 		return true
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
@@ -104,7 +105,7 @@ func (v values) allows(s string, present bool) bool {
 
 // and is the intersection.
 func (v values) and(o values) values {
-	out := values{absent: v.absent && o.absent, lo: max(v.lo, o.lo), hi: min(v.hi, o.hi)}
+	out := values{absent: v.absent && o.absent, number: v.number || o.number, lo: max(v.lo, o.lo), hi: min(v.hi, o.hi)}
 	switch {
 	case v.neg && o.neg:
 		out.neg = true
@@ -123,7 +124,7 @@ func (v values) and(o values) values {
 			}
 		}
 	}
-	out.lo, out.hi = math.MinInt64, math.MaxInt64
+	out.number, out.lo, out.hi = false, math.MinInt64, math.MaxInt64
 	return out
 }
 
@@ -134,6 +135,9 @@ func (v values) empty() bool { return !v.absent && !v.some() }
 func (v values) some() bool {
 	if !v.neg {
 		return len(v.list) > 0
+	}
+	if !v.number {
+		return true
 	}
 	if v.lo > v.hi {
 		return false
@@ -162,14 +166,17 @@ func (v values) pick() (string, bool) {
 	if !v.some() {
 		return "", false
 	}
-	if v.bounded() {
+	if v.number {
 		n := v.lo
-		if n == math.MinInt64 {
-			n = v.hi - int64(len(v.list))
+		if spare := int64(len(v.list)); n == math.MinInt64 && v.hi >= math.MinInt64+spare {
+			n = v.hi - spare
 		}
-		for ; n <= v.hi; n++ {
+		for ; ; n++ {
 			if s := strconv.FormatInt(n, 10); v.has(s) {
 				return s, true
+			}
+			if n == v.hi {
+				break
 			}
 		}
 		return "", false
@@ -186,7 +193,7 @@ func (v values) pick() (string, bool) {
 }
 
 func (v values) equal(o values) bool {
-	return v.neg == o.neg && v.absent == o.absent && v.lo == o.lo && v.hi == o.hi && slices.Equal(v.list, o.list)
+	return v.neg == o.neg && v.absent == o.absent && v.number == o.number && v.lo == o.lo && v.hi == o.hi && slices.Equal(v.list, o.list)
 }
 
 // key writes the set as a canonical string.
@@ -198,13 +205,15 @@ func (v values) key() string {
 	if v.absent {
 		b.WriteByte('?')
 	}
-	if v.bounded() {
+	if v.number {
 		b.WriteString(strconv.FormatInt(v.lo, 10))
 		b.WriteByte(':')
 		b.WriteString(strconv.FormatInt(v.hi, 10))
 		b.WriteByte(':')
 	}
-	b.WriteString(strings.Join(v.list, ","))
+	for _, x := range v.list {
+		b.WriteString(strconv.Quote(x))
+	}
 	return b.String()
 }
 
@@ -217,17 +226,18 @@ func (v values) requirements(key string) []cluster.Requirement {
 		return []cluster.Requirement{{Key: key, Operator: cluster.In, Values: v.list}}
 	}
 	var out []cluster.Requirement
-	if v.lo != math.MinInt64 {
-		out = append(out, cluster.Requirement{Key: key, Operator: cluster.Gte, Values: []string{strconv.FormatInt(v.lo, 10)}})
-	}
-	if v.hi != math.MaxInt64 {
-		out = append(out, cluster.Requirement{Key: key, Operator: cluster.Lte, Values: []string{strconv.FormatInt(v.hi, 10)}})
+	if v.number {
+		if v.lo != math.MinInt64 || v.hi == math.MaxInt64 {
+			out = append(out, cluster.Requirement{Key: key, Operator: cluster.Gte, Values: []string{strconv.FormatInt(v.lo, 10)}})
+		}
+		if v.hi != math.MaxInt64 {
+			out = append(out, cluster.Requirement{Key: key, Operator: cluster.Lte, Values: []string{strconv.FormatInt(v.hi, 10)}})
+		}
+	} else if !v.absent {
+		out = append(out, cluster.Requirement{Key: key, Operator: cluster.Exists})
 	}
 	if len(v.list) > 0 {
 		out = append(out, cluster.Requirement{Key: key, Operator: cluster.NotIn, Values: v.list})
-	}
-	if len(out) == 0 && !v.absent {
-		out = append(out, cluster.Requirement{Key: key, Operator: cluster.Exists})
 	}
 	return out
 }
