@@ -273,8 +273,11 @@ func (r *reasoner) limit(p *pool, fits []int32) string {
 			continue
 		}
 		inUse := r.s.p.Pools[p.source].InUse.Get(l.name)
-		out = append(out, fmt.Sprintf("limit %s %s reached (%s in use, %s planned; the smallest type that holds the pod counts %s, %s)", l.name,
-			brief(l.name, l.max), brief(l.name, inUse), brief(l.name, l.used-inUse), brief(l.name, l.cap[least]), p.u.types[least].Name))
+		text := fmt.Sprintf("limit %s %s reached (%s in use, %s planned", l.name, brief(l.name, l.max), brief(l.name, inUse), brief(l.name, l.used-inUse))
+		if l.name != cluster.Nodes {
+			text += fmt.Sprintf("; the smallest type that holds the pod counts %s, %s", brief(l.name, l.cap[least]), p.u.types[least].Name)
+		}
+		out = append(out, text+")")
 	}
 	if len(out) == 0 {
 		return "its limits together leave no type that holds the pod"
@@ -347,13 +350,15 @@ func (r *reasoner) unlabelled(p *pool, t term) string {
 			return r.demand(kv) + ": a new node has a name of its own"
 		case !defined:
 			unknown = append(unknown, kv.key)
+		case own.and(kv.v).empty() && kv.key == cluster.LabelNodePool:
+			return r.demand(kv) + ", which is another" + hint(kv.v.list, own.list)
 		case own.and(kv.v).empty():
 			return r.demand(kv) + " against " + allowedText(kv.key, own) + hint(kv.v.list, own.list)
 		}
 	}
 	known := slices.Concat(p.freeKeys, cluster.AWSLabels, []string{cluster.LabelZone, cluster.LabelRegion, cluster.LabelZoneID, cluster.LabelArch,
 		cluster.LabelOS, cluster.LabelInstanceType, cluster.LabelCapacityType})
-	return fmt.Sprintf("the label %s is not one that the NodePool defines (add it to spec.template.metadata.labels or drop the selector)%s", list(unknown), hint(unknown, known))
+	return fmt.Sprintf("defines no label %s (add it to spec.template.metadata.labels or drop the selector)%s", list(unknown), hint(unknown, known))
 }
 
 // excluded names the requirements that leave no column of the pool: one, or those
@@ -502,10 +507,7 @@ func (r *reasoner) ruleWhy(x ref, shut, left []string) string {
 		at := slices.DeleteFunc(t.ordered(), func(d int32) bool { return t.count[d] == 0 })
 		return fmt.Sprintf("%d of them are in %s, where it can go nowhere because %s", t.count[at[0]], t.names[at[0]], r.because(g.key, t.names[at[0]]))
 	}
-	text := "it keeps this one out of "
-	if x.own {
-		text = "there are some in "
-	}
+	text := map[bool]string{true: "there are some in ", false: "it keeps this one out of "}[x.own]
 	for i, name := range shut {
 		if n := t.count[t.domain(name)]; x.own && n > 0 {
 			shut[i] = fmt.Sprintf("%s (%d)", name, n)
@@ -536,10 +538,7 @@ func (r *reasoner) because(key, name string) string {
 // ruleName writes a rule as people do: what it is, over which key, to which pods.
 // own tells whether the pod itself declares it.
 func (r *reasoner) ruleName(g *group, own bool) string {
-	others := ""
-	if !own {
-		others = " of other pods"
-	}
+	others := map[bool]string{false: " of other pods"}[own]
 	if g.kind == spread {
 		text := fmt.Sprintf("spread%s over %s (maxSkew %d", others, g.key, g.maxSkew)
 		if g.minDomains > 0 {
@@ -662,7 +661,7 @@ func hint(names, known []string) string {
 	}
 	for _, name := range names {
 		low := strings.ToLower(name)
-		best, least := "", 1+max(1, min(3, len(name)/5))
+		best, least := "", 1+max(1, min(3, len(name)/3))
 		for _, k := range known {
 			other := strings.ToLower(k)
 			if digits(other) != digits(low) || other != low && len(other) == len(low) && other[:len(low)-1] == low[:len(low)-1] {
