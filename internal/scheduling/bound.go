@@ -131,9 +131,9 @@ func (s *solver) areas(n int, get func(i int) (int32, *vec)) []*area {
 		hash := make([]uint64, len(p.u.cols))
 		for i := 0; i < n; i++ {
 			sig, _ := get(i)
-			if f := s.fitOf(sig, p); f.ok {
+			if cols := s.reach(sig, p); cols != nil {
 				mark := (uint64(i)+1)*0x9e3779b97f4a7c15 ^ uint64(i)<<40
-				f.cols.each(func(c int) { hash[c] += mark * (mark>>17 | 1) })
+				cols.each(func(c int) { hash[c] += mark * (mark>>17 | 1) })
 			}
 		}
 		index := map[uint64]*area{}
@@ -148,7 +148,7 @@ func (s *solver) areas(n int, get func(i int) (int32, *vec)) []*area {
 				a = &area{sigs: newBitset(n)}
 				for i := 0; i < n; i++ {
 					sig, _ := get(i)
-					if f := s.fitOf(sig, p); f.ok && f.cols.has(c) {
+					if cols := s.reach(sig, p); cols != nil && cols.has(c) {
 						a.sigs.set(i)
 					}
 				}
@@ -210,11 +210,11 @@ func (s *solver) hostBound(nodes []*openNode) float64 {
 func (s *solver) cheapestAlone(c *class) float64 {
 	best := -1.0
 	for _, p := range s.pools {
-		f := s.fitOf(c.shape.sig, p)
-		if !f.ok {
+		cols := s.reach(c.shape.sig, p)
+		if cols == nil {
 			continue
 		}
-		f.cols.each(func(i int) {
+		cols.each(func(i int) {
 			col := &p.u.cols[i]
 			if col.off.ReservationID == "" && (best < 0 || col.price < best) && c.req.within(&p.room[col.typ], s.nd) {
 				best = col.price

@@ -200,6 +200,7 @@ func (p *pool) meet(t term) (cols bitset, free []values, why string) {
 type fit struct {
 	ok    bool
 	cols  bitset   // columns of the pool that the signature allows
+	reach bitset   // those that it allows by any term, nil until asked for
 	free  []values // narrowed free keys, nil when the pool's own
 	soft  bool     // a PreferNoSchedule taint is not tolerated
 	taint *corev1.Taint
@@ -220,6 +221,28 @@ func (s *solver) fitOf(sig int32, p *pool) *fit {
 	f := s.computeFit(s.sigs[sig], p)
 	s.fits[sig][p.index] = f
 	return f
+}
+
+// reach is the columns that a signature may use by any of its terms, nil for none:
+// a fit has those of the terms that agree in the pool's own labels alone.
+func (s *solver) reach(sig int32, p *pool) bitset {
+	f := s.fitOf(sig, p)
+	g := s.sigs[sig]
+	if len(g.terms) < 2 || !f.ok {
+		if !f.ok {
+			return nil
+		}
+		return f.cols
+	}
+	if f.reach == nil {
+		f.reach = f.cols.clone()
+		for _, t := range g.terms {
+			if o := s.fitOf(s.signatureWith([]term{t}, g.ports, g.tolers, g.more...), p); o.ok {
+				f.reach.orWith(o.cols)
+			}
+		}
+	}
+	return f.reach
 }
 
 func (s *solver) computeFit(g *signature, p *pool) *fit {

@@ -10,7 +10,7 @@ import (
 )
 
 // strayRounds is how often the strays are placed and the rules counted anew.
-const strayRounds = 3
+const strayRounds = 4
 
 // placeStrays finds places one by one for the pods that bulk packing left, by
 // every rule: on standing nodes, on the nodes to open (which may become larger),
@@ -20,11 +20,14 @@ func (s *solver) placeStrays(nodes []*openNode) []*openNode {
 	s.settle(nodes)
 	s.enforce(nodes)
 	for round := 0; round < strayRounds && len(s.strays) > 0; round++ {
-		var placed bool
-		if nodes, placed = s.placeAll(nodes); !placed {
+		var placed, moved bool
+		nodes, placed = s.placeAll(nodes)
+		if round < strayRounds-1 {
+			nodes, moved = s.displace(nodes)
+		}
+		if !placed && !moved {
 			break
 		}
-		nodes = s.displace(nodes)
 		s.enforce(nodes)
 	}
 	return nodes
@@ -264,7 +267,7 @@ func (s *solver) onOpen(c *class, sig int32, keys []string, n *openNode, best *p
 	req := s.onOpenNode(c, n)
 	req.add(&n.req, s.nd)
 	s.inDomains(c, sig, keys, n.st, func(st int32) {
-		if p, ok := s.cheapest(st, &req, n); ok {
+		if p, ok := s.cheapest(c, st, &req, n); ok {
 			if p.extra = p.price - n.price; p.extra < best.extra-1e-12 {
 				p.node = n
 				*best = p
@@ -285,7 +288,7 @@ func (s *solver) onNew(c *class, sig int32, host []hostPart, keys []string, best
 			break
 		}
 		s.inDomains(c, sig, keys, s.baseState(p), func(st int32) {
-			pl, ok := s.cheapest(st, &c.req, nil)
+			pl, ok := s.cheapest(c, st, &c.req, nil)
 			if !ok {
 				return
 			}
@@ -351,7 +354,7 @@ func (s *solver) reservationFree(o *cluster.Offering) bool {
 // cheapest is the cheapest that a node in a state with a load may be: of reserved
 // columns those that are not used up, exotic types only when nothing else is. n is
 // the node as it is planned, nil for a new one.
-func (s *solver) cheapest(id int32, req *vec, n *openNode) (place, bool) {
+func (s *solver) cheapest(c *class, id int32, req *vec, n *openNode) (place, bool) {
 	st := s.states[id]
 	p := st.pool
 	var old []int64
@@ -366,11 +369,18 @@ func (s *solver) cheapest(id int32, req *vec, n *openNode) (place, bool) {
 		}
 	}
 	if s.strict(p) {
-		c, ok := s.commitment(p, id, -1, req, old)
+		m, ok := s.commitment(p, id, -1, req, old)
 		if !ok {
 			return place{}, false
 		}
-		return place{st: id, col: c.col, charge: c.charge, price: p.u.cols[c.col].price}, true
+		if at := s.pinFor(c, id, m.col); at != id {
+			// What the rules of its pods pin leaves fewer types.
+			if m, ok = s.commitment(p, at, m.col, req, old); !ok {
+				return place{}, false
+			}
+			id = at
+		}
+		return place{st: id, col: m.col, charge: m.charge, price: p.u.cols[m.col].price}, true
 	}
 	best, bestExotic := int32(-1), int32(-1)
 	st.cols.each(func(i int) {

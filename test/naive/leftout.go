@@ -238,6 +238,9 @@ func (c *checker) ruleKeys(p *cluster.Pod) []string {
 		for _, s := range r.spread {
 			if q == p || q.Namespace == p.Namespace && !s.broken && s.selector.Matches(labels.Set(p.Labels)) {
 				keys[s.key] = true
+				for _, k := range selectedKeys(q) { // whether the node counts at all
+					keys[k] = true
+				}
 			}
 		}
 		for _, t := range append(slices.Clone(r.affinity), r.anti...) {
