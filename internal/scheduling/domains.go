@@ -305,23 +305,36 @@ func share(req, room *vec, nd int) float64 {
 // of its spread rules.
 func (s *solver) countMakeable(key string, p *part, choices []domainChoice) {
 	for _, r := range p.c.hard {
-		s.countDomains(key, r, choices)
+		s.countDomains(key, p.c, r, choices)
 	}
 	for _, r := range p.c.soft {
-		s.countDomains(key, r.ref, choices)
+		s.countDomains(key, p.c, r.ref, choices)
 	}
 }
 
-func (s *solver) countDomains(key string, r ref, choices []domainChoice) {
+// countDomains counts the domains among the choices where a node can be made that
+// the rule counts.
+func (s *solver) countDomains(key string, c *class, r ref, choices []domainChoice) {
 	g := s.groups[r.g]
 	if g.key != key {
 		return
 	}
 	t := &s.tallies[r.g]
 	for _, c := range choices {
-		d := t.domain(c.name)
-		if r.own && g.kind == spread {
-			t.counted[d] = true
+		t.domain(c.name)
+	}
+	if !r.own || g.kind != spread {
+		return
+	}
+	for _, p := range s.pools {
+		st := s.advance(s.baseState(p), c.sig)
+		if st < 0 {
+			continue
+		}
+		for _, name := range s.countedValues(st, g) {
+			if i, ok := slices.BinarySearchFunc(choices, name, func(c domainChoice, n string) int { return strings.Compare(c.name, n) }); ok && choices[i].room == math.MaxInt64 {
+				t.counted[t.domain(name)] = true
+			}
 		}
 	}
 }
