@@ -199,6 +199,14 @@ func (u *universe) allowed(key string, v values) bitset {
 	return b
 }
 
+// of is the index into dict of a column's label, -1 where it has none.
+func (k *keyIndex) of(u *universe, col int) int32 {
+	if k.perColumn {
+		return k.val[col]
+	}
+	return k.val[u.cols[col].typ]
+}
+
 // columnValue is the label of a column, whatever level the key is of.
 func (u *universe) columnValue(key string, col int) (string, bool) {
 	k := u.index(key)

@@ -234,37 +234,56 @@ func (s *solver) domainCosts(key string, class *class, sig int32, pl *pool, f *f
 		return m
 	}
 	m := map[string]float64{}
-	i, isFree := slices.BinarySearch(pl.freeKeys, key)
 	shares := s.typeShares(pl, req)
-	f.cols.each(func(c int) {
+	cost := func(c int) float64 {
 		part := shares[pl.u.cols[c].typ]
 		if part < 0 || pl.u.cols[c].off.ReservationID != "" {
-			return
+			return math.Inf(1)
 		}
-		cost := pl.u.cols[c].price * max(least, part)
-		var names []string
-		if isFree {
-			v := pl.freeBase[i]
-			if f.free != nil {
-				v = f.free[i]
-			}
-			if names = v.list; v.neg {
-				names = nil
-				if name, ok := v.pick(); ok {
-					names = []string{name}
-				}
-			}
-		} else if name, ok := pl.u.columnValue(key, c); ok {
-			names = []string{name}
-		}
-		for _, name := range names {
-			if old, ok := m[name]; !ok || cost < old {
-				m[name] = cost
+		return pl.u.cols[c].price * max(least, part)
+	}
+	if i, isFree := slices.BinarySearch(pl.freeKeys, key); isFree {
+		low := math.Inf(1)
+		f.cols.each(func(c int) { low = min(low, cost(c)) })
+		if !math.IsInf(low, 1) {
+			for _, name := range freeNames(pl, f, i) {
+				m[name] = low
 			}
 		}
-	})
+	} else {
+		idx := pl.u.index(key)
+		low := make([]float64, len(idx.dict))
+		for v := range low {
+			low[v] = math.Inf(1)
+		}
+		f.cols.each(func(c int) {
+			if v := idx.of(pl.u, c); v >= 0 {
+				low[v] = min(low[v], cost(c))
+			}
+		})
+		for v, x := range low {
+			if !math.IsInf(x, 1) {
+				m[idx.dict[v]] = x
+			}
+		}
+	}
 	s.costs[ck] = m
 	return m
+}
+
+// freeNames are the values that a pool leaves open for one of its own labels.
+func freeNames(pl *pool, f *fit, i int) []string {
+	v := pl.freeBase[i]
+	if f.free != nil {
+		v = f.free[i]
+	}
+	if !v.neg {
+		return v.list
+	}
+	if name, ok := v.pick(); ok {
+		return []string{name}
+	}
+	return nil
 }
 
 type sharesKey struct {

@@ -73,6 +73,22 @@ func (s *solver) bringsDomain(id int32, n *openNode) bool {
 
 // countedValues are the domains in which a spread rule may come to count a node.
 func (s *solver) countedValues(st int32, g *group) []string {
+	k := countedKey{st, g.key, g.filter}
+	if v, ok := s.countedIn[k]; ok {
+		return v
+	}
+	v := s.findCountedValues(st, g)
+	s.countedIn[k] = v
+	return v
+}
+
+type countedKey struct {
+	st     int32
+	key    string
+	filter int32
+}
+
+func (s *solver) findCountedValues(st int32, g *group) []string {
 	old := s.states[st]
 	if g.filter < 0 || !old.pool.u.describes(g.key) {
 		return s.stateValues(st, g.key)

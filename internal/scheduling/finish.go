@@ -215,7 +215,10 @@ type domainsKey struct {
 func (s *solver) product(n *openNode, usable bitset) *choices {
 	p := n.pool
 	ch := &choices{}
-	for _, narrow := range narrowings(p.u, usable) {
+	if s.tryProduct(p, usable, func(*cluster.Offering) bool { return true }, ch, p.u.byPrice(), false) {
+		return ch
+	}
+	for _, narrow := range narrowings(p.u, usable)[1:] {
 		if s.tryProduct(p, usable, narrow, ch, p.u.byPrice(), false) {
 			return ch
 		}
@@ -247,20 +250,12 @@ func (s *solver) tryProduct(p *pool, usable bitset, narrow func(o *cluster.Offer
 		inTypes[t] = true
 	}
 	kept := newBitset(len(u.cols))
-	for _, i := range order {
+	choice := func(i int32) bool {
 		c := &u.cols[i]
-		if !usable.has(int(i)) || !narrow(c.off) || !needed[c.typ] && onDemand >= 0 && c.off.CapacityType == cluster.Spot && c.price > onDemand {
-			continue
-		}
-		if !inTypes[c.typ] {
-			if least || len(inTypes) >= maxTypes {
-				continue
-			}
-			inTypes[c.typ] = true
-		}
-		if !slices.Contains(ch.types, c.typ) {
-			ch.types = append(ch.types, c.typ)
-		}
+		return usable.has(int(i)) && narrow(c.off) && (needed[c.typ] || onDemand < 0 || c.off.CapacityType != cluster.Spot || c.price <= onDemand)
+	}
+	take := func(i int32) {
+		c := &u.cols[i]
 		kept.set(int(i))
 		if ch.col < 0 || c.price < u.cols[ch.col].price {
 			ch.col = i
@@ -270,6 +265,34 @@ func (s *solver) tryProduct(p *pool, usable bitset, narrow func(o *cluster.Offer
 		}
 		if !slices.Contains(ch.ctypes, c.off.CapacityType) {
 			ch.ctypes = append(ch.ctypes, c.off.CapacityType)
+		}
+	}
+	listed := newBitset(len(u.types))
+	for _, i := range order {
+		if len(ch.types) == maxTypes {
+			break
+		}
+		c := &u.cols[i]
+		if !choice(i) {
+			continue
+		}
+		if !inTypes[c.typ] {
+			if least || len(inTypes) >= maxTypes {
+				continue
+			}
+			inTypes[c.typ] = true
+		}
+		if !listed.has(int(c.typ)) {
+			listed.set(int(c.typ))
+			ch.types = append(ch.types, c.typ)
+		}
+		take(i)
+	}
+	for _, t := range ch.types {
+		for i := u.first[t]; i < u.first[t+1]; i++ {
+			if !kept.has(int(i)) && choice(i) {
+				take(i)
+			}
 		}
 	}
 	if ch.col < 0 || !s.wholeProduct(u, ch, usable) || !s.enoughValues(p, kept) {
