@@ -23,7 +23,7 @@ type Best struct {
 
 // Optimum tries every way to put the waiting pods of a small snapshot onto
 // standing nodes and new ones, and returns the cheapest in which each pod is
-// admitted where it is; false when not all of them can be placed, or when there
+// admitted where it is and all can be bound one after the other; false when not all of them can be placed, or when there
 // are more than MostPods. Limits, minValues, reservations, preferences and custom
 // labels left to choose are not looked at: give it snapshots without.
 func Optimum(snap *cluster.Snapshot, types Types) (Best, bool) {
@@ -140,7 +140,15 @@ func (s *search) admitted(made []offer) bool {
 			}
 		}
 	}
-	return true
+	order := map[string]*node{}
+	for _, n := range w.nodes {
+		for _, p := range n.pods {
+			if waiting[p] {
+				order[p.Key()] = n
+			}
+		}
+	}
+	return len(s.unbindable(order)) == 0
 }
 
 func cloned(m map[string]string, key, value string) map[string]string {

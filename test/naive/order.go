@@ -22,6 +22,14 @@ func (c *checker) checkOrder() {
 	if len(waiting) > mostOrdered {
 		return
 	}
+	if left := c.unbindable(waiting); len(left) > 0 {
+		c.say("no order in which the scheduler would bind %s", strings.Join(left, ", "))
+	}
+}
+
+// unbindable binds pods to the nodes that they are on, by key, beginning without
+// them, and lists those that never are.
+func (c *checker) unbindable(waiting map[string]*node) []string {
 	full := map[*node][]*cluster.Pod{}
 	for _, n := range c.world.nodes {
 		full[n] = n.pods
@@ -32,9 +40,7 @@ func (c *checker) checkOrder() {
 	for _, n := range c.world.nodes {
 		n.pods = full[n]
 	}
-	if len(waiting) > 0 {
-		c.say("no order in which the scheduler would bind %s", strings.Join(slices.Sorted(maps.Keys(waiting)), ", "))
-	}
+	return slices.Sorted(maps.Keys(waiting))
 }
 
 // mostOrdered is how many planned pods checkOrder takes: it looks at each one
