@@ -45,6 +45,7 @@ type reasoner struct {
 	s      *solver
 	c      *class
 	sig    *signature // without preferences, which keep no pod away
+	terms  []term     // the signature's, with the labels that rules of topology go by
 	host   []hostPart
 	names  []string      // of the dimensions
 	short  []string      // what a node is that has too little of them
@@ -55,6 +56,14 @@ type reasoner struct {
 // pool by pool, near misses before pools that do not suit, last what stands.
 func (s *solver) reasons(c *class) []string {
 	r := &reasoner{s: s, c: c, sig: s.sigs[c.shape.sig], host: s.hostParts(c, 1)}
+	for _, t := range r.sig.terms {
+		for _, key := range s.keysOf(c) {
+			if s.needsDomain(c, key) {
+				t = t.and(key, valuesOf(cluster.Exists, nil))
+			}
+		}
+		r.terms = append(r.terms, t)
+	}
 	for d, name := range slices.Concat(s.dims, s.attach) {
 		if d >= s.firstAttach {
 			name = "volumes of " + name
@@ -85,8 +94,7 @@ func (s *solver) reasons(c *class) []string {
 	return out
 }
 
-// tooMuch names the resources of which the pod asks for more than any instance
-// type has: no change to a NodePool helps.
+// tooMuch names the resources of which no instance type has enough, whatever the pool.
 func (r *reasoner) tooMuch() []string {
 	var out []string
 	for d := 0; d < r.s.nd; d++ {
@@ -151,7 +159,7 @@ func (r *reasoner) pools() (out []string, open bool) {
 	}
 	var all []verdict
 	for _, p := range r.s.pools {
-		m := r.pool(p, r.sig.terms)
+		m := r.pool(p, r.terms)
 		open = open || m.at == byNothing
 		if m.text == "" {
 			continue
@@ -222,9 +230,8 @@ func (r *reasoner) term(p *pool, t term) miss {
 	return miss{byRoom, r.tooSmall(p, cols, types)}
 }
 
-// usableTypes lists the types of some columns, and those that hold the pod.
-// Reservations that are used up do not count; spent names one of those that
-// would have held it.
+// usableTypes lists the types of some columns, and those that hold the pod. A
+// reservation that is used up does not count; spent names one that would do.
 func (r *reasoner) usableTypes(p *pool, cols bitset) (types, fits []int32, spent string) {
 	cols.each(func(i int) {
 		c := &p.u.cols[i]
@@ -285,7 +292,8 @@ func (r *reasoner) limit(p *pool, fits []int32) string {
 	return strings.Join(out, "; ")
 }
 
-// unavailable looks for what would do if only it could be had.
+// unavailable looks for what would do if only it could be had. The labels that the
+// pool gives are for meet to judge.
 func (r *reasoner) unavailable(p *pool, t term) string {
 	types, zones, all := map[string]bool{}, map[string]bool{}, p.own().andTerm(t)
 	for i := range p.u.types {
@@ -296,7 +304,6 @@ func (r *reasoner) unavailable(p *pool, t term) string {
 		for k := range it.Offerings {
 			off := &it.Offerings[k]
 			gone := off.Unavailable || off.ReservationID != "" && off.ReservationCount <= 0
-			// What a pool gives its nodes itself is for meet to judge.
 			if gone && !slices.ContainsFunc(all, func(kv keyValues) bool {
 				label, has := columnLabel(off, kv.key)
 				if !perColumnKey(kv.key) {
@@ -358,11 +365,10 @@ func (r *reasoner) unlabelled(p *pool, t term) string {
 	}
 	known := slices.Concat(p.freeKeys, cluster.AWSLabels, []string{cluster.LabelZone, cluster.LabelRegion, cluster.LabelZoneID, cluster.LabelArch,
 		cluster.LabelOS, cluster.LabelInstanceType, cluster.LabelCapacityType})
-	return fmt.Sprintf("defines no label %s (add it to spec.template.metadata.labels or drop the selector)%s", list(unknown), hint(unknown, known))
+	return fmt.Sprintf("defines no label %s (add it to spec.template.metadata.labels or drop what asks for it)%s", list(unknown), hint(unknown, known))
 }
 
-// excluded names the requirements that leave no column of the pool: one, or those
-// that cannot be had together.
+// excluded names the requirements that leave no column, alone or together.
 func (r *reasoner) excluded(p *pool, t term) string {
 	asked := slices.DeleteFunc(slices.Clone(t), func(kv keyValues) bool { return !p.u.describes(kv.key) })
 	parts := make([]string, len(asked))
@@ -406,8 +412,7 @@ func allowedText(key string, v values) string {
 	return strings.Join(parts, " and ")
 }
 
-// tooSmall says of which resources the types that suit have too little; nothing
-// where no other type has more.
+// tooSmall says of which resources the types that suit have less than others.
 func (r *reasoner) tooSmall(p *pool, cols bitset, types []int32) string {
 	where := " in zones " + list(p.u.valuesIn(cluster.LabelZone, cols))
 	var out []string
@@ -468,8 +473,7 @@ func (r *reasoner) nowhere(id int32) string {
 	return "there is none"
 }
 
-// domains says which rules of a key close which of the domains that nodes for
-// the pod could be in.
+// domains says which rules of a key close which of the domains that can be had.
 func (r *reasoner) domains(key string) []string {
 	var names, left, out []string
 	for _, ch := range r.s.domainChoices(key, &part{c: r.c, sig: r.c.shape.sig}) {
@@ -561,8 +565,7 @@ func (r *reasoner) ruleName(g *group, own bool) string {
 
 var kindNames = [...]string{spread: "spread", affinity: "affinity", anti: "anti-affinity", port: "host ports"}
 
-// standing sums up why no node that stands takes the pod, the most frequent
-// causes first.
+// standing sums up why no node that stands takes the pod, frequent causes first.
 func (r *reasoner) standing() []string {
 	if len(r.s.standing) == 0 {
 		return nil
@@ -580,8 +583,7 @@ func (r *reasoner) standing() []string {
 	return []string{fmt.Sprintf("standing nodes (%d): %s", len(r.s.standing), strings.Join(order, ", "))}
 }
 
-// onNode finds the first thing that keeps the pod off a node. suits remembers what
-// taints and labels mean, by kind.
+// onNode finds what keeps the pod off a node. suits remembers taints and labels, by kind.
 func (r *reasoner) onNode(n *standingNode, suits []string) string {
 	if n.closed {
 		if slices.ContainsFunc(n.taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable }) {
@@ -652,9 +654,8 @@ func brief(name string, n int64) string {
 	return cluster.FormatAmount(name, n)
 }
 
-// hint guesses which known name was meant by the first that is none: one that
-// differs in few letters, in no digit and not in the last letter alone, since
-// us-east-1a and m5.large are not us-east-1b and m6.large misspelled.
+// hint guesses which known name was meant: one that differs in few letters, in no
+// digit (m5, m6) and not in the last letter alone (us-east-1a, us-east-1b).
 func hint(names, known []string) string {
 	digits := func(s string) string {
 		return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return c < '0' || c > '9' }), "")

@@ -111,16 +111,16 @@ func TestReasonsOfRequests(t *testing.T) {
 func TestReasonsOfLabels(t *testing.T) {
 	checkTold(t, []told{
 		{"a label that the pool lacks", given(pod("x", selects("team", "web")), pool("p")), []string{
-			`NodePool "p": defines no label team (add it to spec.template.metadata.labels or drop the selector)`,
+			`NodePool "p": defines no label team (add it to spec.template.metadata.labels or drop what asks for it)`,
 		}},
 		{"two of them", given(pod("x", selects("team", "web"), selects("tier", "1")), pool("p")), []string{
-			`NodePool "p": defines no label team, tier (add it to spec.template.metadata.labels or drop the selector)`,
+			`NodePool "p": defines no label team, tier (add it to spec.template.metadata.labels or drop what asks for it)`,
 		}},
 		{"one that is misspelled", given(pod("x", selects("teem", "web")), pool("p", gives("team", "web"))), []string{
-			`NodePool "p": defines no label teem (add it to spec.template.metadata.labels or drop the selector); did you mean "team"?`,
+			`NodePool "p": defines no label teem (add it to spec.template.metadata.labels or drop what asks for it); did you mean "team"?`,
 		}},
 		{"a well-known one that is misspelled", given(pod("x", selects("topology.kubernetes.io/zones", "a")), pool("p")), []string{
-			`NodePool "p": defines no label topology.kubernetes.io/zones (add it to spec.template.metadata.labels or drop the selector); did you mean "topology.kubernetes.io/zone"?`,
+			`NodePool "p": defines no label topology.kubernetes.io/zones (add it to spec.template.metadata.labels or drop what asks for it); did you mean "topology.kubernetes.io/zone"?`,
 		}},
 		{"a value that the pool does not give", given(pod("x", selects("team", "db")), pool("p", gives("team", "web"))), []string{
 			`NodePool "p": requirement team In [db] against In [web]`,
@@ -249,6 +249,16 @@ func TestReasonsOfTopology(t *testing.T) {
 		{"minDomains", given(pods(4, "x", spreads("x", zone, 1, minDomains(5)))), []string{
 			"spread over topology.kubernetes.io/zone (maxSkew 1, minDomains 5): only 3 of the domains that it needs can be had, so that each may take 1 at most",
 		}},
+		{"a spread over a label that the pool does not give", given(pod("x", spreads("x", "rack", 1))), []string{
+			`NodePool "default": defines no label rack (add it to spec.template.metadata.labels or drop what asks for it)`,
+		}},
+		{"a spread over a key that is misspelled", given(pod("x", spreads("x", "topology.kubernetes.io/zones", 1))), []string{
+			`NodePool "default": defines no label topology.kubernetes.io/zones (add it to spec.template.metadata.labels or drop what asks for it); did you mean "topology.kubernetes.io/zone"?`,
+		}},
+		{"a spread over a label that only another pool gives, which is at its limit", given(pod("x", spreads("x", "rack", 1)), pool("p", gives("rack", "1"), limited(cluster.CPU, 0)), pool("q")), []string{
+			`NodePool "p": limit cpu 0 reached (0 in use, 0 planned; the smallest type that holds the pod counts 2, small)`,
+			`NodePool "q": defines no label rack (add it to spec.template.metadata.labels or drop what asks for it)`,
+		}},
 		{"affinity to nobody", given(pod("x", near("db", zone))), []string{
 			"required affinity over topology.kubernetes.io/zone to pods with app=db: there is none",
 		}},
@@ -364,8 +374,8 @@ func TestReasonsByClass(t *testing.T) {
 	want := []string{
 		"big1: asks for 9 cores; the largest instance type has 8 for pods (large)",
 		"big2: asks for 9 cores; the largest instance type has 8 for pods (large)",
-		`odd1: NodePool "p": defines no label team (add it to spec.template.metadata.labels or drop the selector)`,
-		`odd2: NodePool "p": defines no label team (add it to spec.template.metadata.labels or drop the selector)`,
+		`odd1: NodePool "p": defines no label team (add it to spec.template.metadata.labels or drop what asks for it)`,
+		`odd2: NodePool "p": defines no label team (add it to spec.template.metadata.labels or drop what asks for it)`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
