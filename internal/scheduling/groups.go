@@ -249,7 +249,7 @@ func (s *solver) spreadGroup(out *ownedGroups, p *cluster.Pod, c *corev1.Topolog
 	if c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyIgnore {
 		g.filter = -1
 	}
-	if len(keys) > 1 {
+	if slices.ContainsFunc(keys, func(k string) bool { return k != g.key }) {
 		g.filter = s.withKeys(g.filter, keys)
 	}
 	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
