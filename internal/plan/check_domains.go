@@ -63,10 +63,28 @@ func (t *topology) siteValue(s *site, key int32) int32 {
 
 // offerValue is the value that a new node has for a key as one offer, -1 for none.
 func (t *topology) offerValue(tm *template, o, key int32) int32 {
-	if v, ok := (optionLabels{tm, &tm.pool.offers[o]}).label(t.keys[key]); ok {
-		return t.value(v)
+	for int(key) >= len(tm.values) {
+		tm.values = append(tm.values, nil)
 	}
-	return -1
+	at := o
+	if !ofOffering(t.keys[key]) {
+		at = tm.pool.offers[o].typ
+	}
+	if tm.values[key] == nil {
+		n := len(tm.pool.types)
+		if ofOffering(t.keys[key]) {
+			n = len(tm.pool.offers)
+		}
+		tm.values[key] = make([]int32, n) // a value and two, or 0: not known yet
+	}
+	if tm.values[key][at] == 0 {
+		v := int32(-1)
+		if name, ok := (optionLabels{tm, &tm.pool.offers[o]}).label(t.keys[key]); ok {
+			v = t.value(name)
+		}
+		tm.values[key][at] = v + 2
+	}
+	return tm.values[key][at] - 2
 }
 
 // at is where a site may be by a key. By hostname each site is a domain of its

@@ -94,14 +94,14 @@ func (c *checker) checkReservations() {
 	uses := map[string]int64{}
 	free := map[string]int64{}
 	for _, s := range c.sites {
-		if s.choice == nil {
+		if s.choice == nil || len(s.choice.reserved) == 0 {
 			continue
 		}
 		for _, id := range s.choice.reserved {
 			uses[id]++
 		}
 		for _, o := range s.choice.offers {
-			if f := &s.choice.t.pool.offers[o]; len(s.choice.reserved) > 0 && f.CapacityType == cluster.Reserved {
+			if f := &s.choice.t.pool.offers[o]; f.CapacityType == cluster.Reserved {
 				free[f.ReservationID] = f.ReservationCount
 			}
 		}

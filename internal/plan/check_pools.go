@@ -40,6 +40,7 @@ type template struct {
 	rules  []tribool   // by offer: whether the pool may launch it
 	fits   [][]tribool // by selector, then by offer, or by type where that is enough
 	runs   []bool      // by daemon: whether it tolerates the pool's taints
+	values [][]int32   // by topology key, likewise: what topology.offerValue knows
 }
 
 // tribool is an answer that may not have been looked for yet.

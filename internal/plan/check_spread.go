@@ -12,45 +12,23 @@ import (
 
 // spreadRule is a hard topology spread constraint, with the pods that declare it.
 type spreadRule struct {
-	key        int32
-	keys       []int32 // of all hard constraints of the pods: a node counts that has them all
+	*frame
 	maxSkew    int
 	minDomains int
 	matcher    int32
-	filter     int32               // selector that a node must meet to count; -1: none
-	tolerates  []corev1.Toleration // of the pods; looked at where taints are honoured
-	taints     bool                // a node counts whose taints are tolerated
-	owners     []int32             // placed pods
+	owners     []int32 // placed pods
 }
 
 // readSpread adds a placed pod to the rule that one of its constraints is.
 func (t *topology) readSpread(p *cluster.Pod, id int32, s *corev1.TopologySpreadConstraint) {
-	r := spreadRule{key: t.key(s.TopologyKey), maxSkew: int(s.MaxSkew), minDomains: 1, matcher: t.matcherOfSpread(p, s), filter: -1}
+	r := spreadRule{maxSkew: int(s.MaxSkew), minDomains: 1, matcher: t.matcherOfSpread(p, s)}
 	if s.MinDomains != nil {
 		r.minDomains = int(*s.MinDomains)
 	}
-	if s.NodeAffinityPolicy == nil || *s.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
-		r.filter = t.c.selectorOf(p)
-	}
-	r.taints = s.NodeTaintsPolicy != nil && *s.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-	if r.taints {
-		r.tolerates = p.Tolerations
-	}
-	for i := range p.Spread {
-		if k := t.key(p.Spread[i].TopologyKey); p.Spread[i].WhenUnsatisfiable == corev1.DoNotSchedule && !slices.Contains(r.keys, k) {
-			r.keys = append(r.keys, k)
-		}
-	}
-	slices.Sort(r.keys)
+	r.frame = t.frameOf(p, s)
 	b := t.buf[:0]
-	for _, n := range [5]int{int(r.key), r.maxSkew, r.minDomains, int(r.matcher), int(r.filter)} {
+	for _, n := range [4]int{int(r.frame.id), r.maxSkew, r.minDomains, int(r.matcher)} {
 		b = append(strconv.AppendInt(b, int64(n), 10), ' ')
-	}
-	for _, k := range r.keys {
-		b = append(strconv.AppendInt(b, int64(k), 10), ',')
-	}
-	if r.taints {
-		b = appendTolerations(append(b, 't'), r.tolerates)
 	}
 	t.buf = b
 	at, ok := t.spreadIDs[string(b)]
@@ -62,16 +40,9 @@ func (t *topology) readSpread(p *cluster.Pod, id int32, s *corev1.TopologySpread
 	t.spreads[at].owners = append(t.spreads[at].owners, id)
 }
 
-func appendTolerations(b []byte, list []corev1.Toleration) []byte {
-	for i := range list {
-		b = appendText(appendText(appendText(appendText(b, list[i].Key), string(list[i].Operator)), list[i].Value), string(list[i].Effect))
-	}
-	return b
-}
-
 // tally is what a spread rule counts.
 type tally struct {
-	counted []domains // where nodes count, by kind
+	counted []*domains // where nodes count, by kind
 	weight  map[int32]int
 	fixed   map[int32]int // pods by domain, on nodes that can be nowhere else
 	exists  map[int32]bool
@@ -131,9 +102,9 @@ func (t *topology) fault(rule Rule, p *stagedPod, detail string) {
 // false where the number depends on what is launched otherwise than by domain.
 func (t *topology) count(r *spreadRule) (*tally, bool) {
 	m := t.matchers[r.matcher]
-	c := &tally{counted: make([]domains, len(t.kinds)), weight: map[int32]int{}, fixed: map[int32]int{}, exists: map[int32]bool{}}
+	c := &tally{counted: make([]*domains, len(t.kinds)), weight: map[int32]int{}, fixed: map[int32]int{}, exists: map[int32]bool{}}
 	for k := range t.kinds {
-		c.counted[k] = t.countedAt(r, int32(k))
+		c.counted[k] = t.counted(r.frame, int32(k))
 		if ch := t.kinds[k].choice; ch != nil && len(m.daemons) > 0 && t.perhapsRuns(ch, m.daemons) {
 			return nil, false
 		}
@@ -153,14 +124,14 @@ func (t *topology) count(r *spreadRule) (*tally, bool) {
 		if d, ok := c.counted[k].certain(); ok {
 			c.fixed[d] += c.weight[site]
 		} else {
-			c.loose = append(c.loose, looseSite{&c.counted[k], c.weight[site], site, false})
+			c.loose = append(c.loose, looseSite{c.counted[k], c.weight[site], site, false})
 		}
 	}
 	for k := range t.kinds {
 		if d, ok := c.counted[k].certain(); ok {
 			c.exists[d] = true
 		} else if empty := t.kinds[k].count - occupied[k]; empty > 0 && len(c.counted[k].values) > 0 {
-			c.loose = append(c.loose, looseSite{&c.counted[k], 0, t.emptySite(int32(k), c.weight), empty > 1})
+			c.loose = append(c.loose, looseSite{c.counted[k], 0, t.emptySite(int32(k), c.weight), empty > 1})
 		}
 	}
 	return c, true
@@ -174,63 +145,6 @@ func (t *topology) emptySite(kind int32, weight map[int32]int) int32 {
 		}
 	}
 	return -1
-}
-
-// countedAt is where the nodes of a kind count for a rule: nowhere if they lack a
-// key or the pod's node affinity or tolerations keep it off, as far as the rule
-// honours them. By hostname one value stands for whichever node it is.
-func (t *topology) countedAt(r *spreadRule, kind int32) domains {
-	k := &t.kinds[kind]
-	if k.choice == nil && k.site.plan != nil || r.taints && untolerated(k.site.taints, r.tolerates) != nil {
-		return domains{nowhere: true}
-	}
-	fits := fitAll
-	if r.filter >= 0 {
-		switch {
-		case k.choice != nil:
-			fits = t.c.fitsChoice(k.choice, r.filter)
-		case !t.c.selectors[r.filter].matches(k.site):
-			fits = fitNone
-		}
-	}
-	if fits == fitNone {
-		return domains{nowhere: true}
-	}
-	whole := fits == fitAll
-	for _, key := range r.keys {
-		whole = whole && (key == hostKey || !t.domainsOf(key, kind).nowhere)
-	}
-	if k.choice == nil && !whole {
-		return domains{nowhere: true}
-	}
-	if whole {
-		if r.key == hostKey {
-			return domains{values: []int32{0}}
-		}
-		return *t.domainsOf(r.key, kind)
-	}
-	return t.countedOffers(r, k.choice)
-}
-
-// countedOffers looks at each offer of a choice.
-func (t *topology) countedOffers(r *spreadRule, ch *choice) domains {
-	out := domains{}
-	for _, o := range ch.offers {
-		at := int32(0)
-		if r.key != hostKey {
-			at = t.offerValue(ch.t, o, r.key)
-		}
-		if r.filter >= 0 && !t.c.offerFits(ch.t, r.filter, o) {
-			at = -1
-		}
-		for _, key := range r.keys {
-			if key != hostKey && t.offerValue(ch.t, o, key) < 0 {
-				at = -1
-			}
-		}
-		out.add(at)
-	}
-	return out
 }
 
 // checkDomain looks for a way to launch the new nodes such that a pod of the rule

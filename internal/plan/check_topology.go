@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,6 +35,9 @@ type topology struct {
 	pods    []stagedPod
 	planned int // how many of pods, the first, the plan places
 
+	frames     []*frame
+	frameIndex map[string]*frame
+
 	spreads   []*spreadRule
 	spreadIDs map[string]int32
 	apart     []*apartRule
@@ -62,7 +66,7 @@ const hostKey = int32(0)
 // the anti-affinity of those that run against them.
 func (c *checker) checkTopology() {
 	t := &topology{c: c, keys: []string{cluster.LabelHostname}, keyIndex: map[string]int32{cluster.LabelHostname: hostKey}, valueIndex: map[string]int32{},
-		matcherIndex: map[string]int32{}, spreadIDs: map[string]int32{}, apartIDs: map[apartKey]int32{}, groupIDs: map[string]int32{}}
+		matcherIndex: map[string]int32{}, frameIndex: map[string]*frame{}, spreadIDs: map[string]int32{}, apartIDs: map[apartKey]int32{}, groupIDs: map[string]int32{}}
 	t.stage()
 	if len(t.spreads)+len(t.apart)+len(t.together) == 0 {
 		return
@@ -257,15 +261,16 @@ type kind struct {
 // the labels of the selectors that decide which nodes a spread counts, and
 // taints.
 func (t *topology) sortSites() {
-	keys := append([]string(nil), t.keys[1:]...)
+	keys := slices.Clone(t.keys[1:])
 	named := false
-	for _, r := range t.spreads {
-		if r.filter >= 0 {
-			s := t.c.selectors[r.filter]
-			keys = append(keys, s.keys...)
-			named = named || s.byName
+	for _, f := range t.frames {
+		if f.filter >= 0 {
+			keys = append(keys, t.c.selectors[f.filter].keys...)
+			named = named || t.c.selectors[f.filter].byName
 		}
 	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
 	index := map[string]int32{}
 	t.kindOf = make([]int32, len(t.c.sites))
 	byChoice := make([]int32, len(t.c.choices)) // the kind and one
