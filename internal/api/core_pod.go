@@ -25,11 +25,15 @@ type podStatus struct {
 	Conditions            []statusCondition               `json:"conditions"`
 	ContainerStatuses     []containerStatus               `json:"containerStatuses"`
 	InitContainerStatuses []containerStatus               `json:"initContainerStatuses"`
-	Resize                corev1.PodResizeStatus          `json:"resize"`
+	Resize                string                          `json:"resize"`
 	AllocatedResources    corev1.ResourceList             `json:"allocatedResources"`
 	Resources             *corev1.ResourceRequirements    `json:"resources"`
 	ResourceClaimStatuses []corev1.PodResourceClaimStatus `json:"resourceClaimStatuses"`
 }
+
+// resizeInfeasible is what status.resize says, in clusters before 1.33, of a pod
+// whose new size does not fit on its node.
+const resizeInfeasible = "Infeasible"
 
 // statusCondition is a condition of a pod or node.
 type statusCondition struct {
@@ -50,7 +54,7 @@ func findCondition(list []statusCondition, kind string) *statusCondition {
 // resizeInfeasible tells whether the node has found that it will never hold
 // what the pod now asks for. Servers up to 1.32 say so in a field of its own.
 func (s *podStatus) resizeInfeasible() bool {
-	if s.Resize == corev1.PodResizeStatusInfeasible {
+	if s.Resize == resizeInfeasible {
 		return true
 	}
 	pending := findCondition(s.Conditions, string(corev1.PodResizePending))

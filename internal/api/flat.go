@@ -88,7 +88,7 @@ func (l *loader) flatNodes(o Object, raw []byte) {
 		n++
 		if e := readEnvelope(item); e.kind != "" {
 			l.item(o, item, "", "", n, 0)
-			return !l.full
+			return !l.enough()
 		}
 		at := o
 		at.Item, at.APIVersion, at.Kind, at.Raw = n, "v1", "Node", item
@@ -99,7 +99,7 @@ func (l *loader) flatNodes(o Object, raw []byte) {
 		})
 		l.rep.at(&at)
 		l.flatNode(&at)
-		return !l.full
+		return !l.enough()
 	})
 }
 

@@ -27,28 +27,27 @@ var allowedDomainKeys = []struct {
 }
 
 // checkUse reports a label key that may not be set or required there.
-func checkUse(k, path string, use keyUse, r *reporter) bool {
+func checkUse(k, path string, use keyUse, r *reporter) {
 	switch {
 	case len(k) > 316:
 		r.addf(path, "is a key of %d characters; at most 316 are allowed", len(k))
-		return false
+		return
 	case k == cluster.LabelHostname:
 		r.add(path, "kubernetes.io/hostname may not be used: a name is given to each node when it starts; use it in the pods' spread or affinity instead")
-		return false
+		return
 	case k == cluster.LabelNodePool && use == inPool:
 		r.add(path, "karpenter.sh/nodepool may not be used: every node of the pool gets it from the pool's name; take it out")
-		return false
+		return
 	case k == cluster.LabelNodePool:
-		return true
+		return
 	}
 	domain, _, _ := strings.Cut(k, "/")
 	for _, d := range allowedDomainKeys {
 		if strings.HasSuffix(domain, d.domain) && !slices.Contains(d.keys, k) {
 			r.add(path, strconv.Quote(k)+" may not be used: the domain "+d.domain+" is reserved, and "+suggestKey(k, d.keys))
-			return false
+			return
 		}
 	}
-	return true
 }
 
 // suggestKey names the allowed key that was probably meant, or all of them.

@@ -60,8 +60,22 @@ func (l *loader) source(s Source) {
 		} else {
 			l.yamlDocument(s.Name, d)
 		}
-		return !l.full
+		return !l.enough()
 	})
+}
+
+// maxMistakes is how many errors one input may have before the reading ends. It
+// is more than are told, so that their number says something.
+const maxMistakes = 100 * maxErrors
+
+// enough tells whether to read no further: there are too many objects, or so
+// many errors that this cannot be the file that was meant.
+func (l *loader) enough() bool {
+	if !l.full && l.rep.count() >= maxMistakes {
+		l.full = true
+		l.rep.warn("", "has so many errors that the reading ended here; is this the right file?")
+	}
+	return l.full
 }
 
 // jsonDocument reads JSON values in a row and returns how many there were.
@@ -81,7 +95,7 @@ func (l *loader) jsonDocument(file string, d document) int {
 			break
 		}
 		l.value(o, s.data[start:s.pos:s.pos], 0)
-		if l.full {
+		if l.enough() {
 			break
 		}
 	}
@@ -97,7 +111,7 @@ func (l *loader) yamlDocument(file string, d document) {
 	}
 	raw, problems := yamlToJSON(d.text, aliasLimit(len(d.text)))
 	if len(problems) > 0 {
-		l.badYAML(o, d, 1, problems)
+		l.badYAML(o, d.text, d.line, problems)
 		return
 	}
 	l.value(o, raw, 0)
@@ -106,15 +120,17 @@ func (l *loader) yamlDocument(file string, d document) {
 // aliasLimit is how long the JSON of a YAML document may become.
 func aliasLimit(length int) int { return 8*length + 16<<20 }
 
-// badYAML reports what is wrong with a document of YAML, or with a part of it
-// that begins at a line.
-func (l *loader) badYAML(o Object, d document, first int, problems []yamlProblem) {
+// badYAML reports what is wrong with a document of YAML, or with a part of it.
+// first is the line of the source at which the text begins.
+func (l *loader) badYAML(o Object, text []byte, first int, problems []yamlProblem) {
 	l.rep.at(&o)
-	for _, p := range problems {
+	for i, p := range problems {
 		message := "is not valid YAML: " + p.message
-		if line := first + p.line - 1; p.line > 0 {
-			message = "line " + strconv.Itoa(d.line+line-1) + ": " + message
-			if _, next := indentation(lineAt(d.text, line)); next == '\t' {
+		if p.line > 0 {
+			message = "line " + strconv.Itoa(first+p.line-1) + ": " + message
+		}
+		if i == 0 && p.line > 0 { // one search of the text is enough: broken syntax is one problem
+			if _, next := indentation(lineAt(text, p.line)); next == '\t' {
 				message += "; indent with spaces, not with tabs"
 			}
 		}
@@ -157,7 +173,7 @@ func (l *loader) items(o Object, raw []byte, apiVersion, kind string, depth int)
 	eachElement(raw, func(item []byte) bool {
 		n++
 		l.item(o, item, apiVersion, kind, n, depth)
-		return !l.full
+		return !l.enough()
 	})
 }
 

@@ -271,7 +271,7 @@ func checkDisruption(d *Disruption, out *cluster.NodePool, r *reporter) {
 	}
 	out.Disruption.ConsolidationPolicy = *d.ConsolidationPolicy
 	r.atMost(at+".budgets", len(d.Budgets), maxBudgets)
-	for i := range d.Budgets {
+	for i := range min(len(d.Budgets), maxBudgets) {
 		out.Disruption.Budgets = append(out.Disruption.Budgets, checkBudget(&d.Budgets[i], index(at+".budgets", i), r))
 	}
 }

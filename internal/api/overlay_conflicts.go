@@ -16,11 +16,15 @@ func (l *loader) checkOverlays() {
 	for i := range list {
 		left[i] = remainders(&list[i])
 	}
+	equal := map[int32][]int{} // overlays by weight
 	for i := range list {
-		for j := range i {
-			if list[i].Weight != list[j].Weight {
-				continue
-			}
+		peers := equal[list[i].Weight]
+		if len(peers) == maxEqualOverlays {
+			l.rep.at(&l.result.Objects[l.overlays[i]])
+			l.rep.addf("spec.weight", "%d is the weight of more than %d overlays, too many to look for conflicts among them; give them different weights", list[i].Weight, maxEqualOverlays)
+			continue
+		}
+		for _, j := range peers {
 			what := sameEffect(&list[j], &list[i])
 			if what == "" {
 				continue
@@ -30,8 +34,14 @@ func (l *loader) checkOverlays() {
 				l.overlayConflict(j, i, what, sure)
 			}
 		}
+		equal[list[i].Weight] = append(peers, i)
 	}
 }
+
+// maxEqualOverlays is how many overlays may have one weight: each is compared
+// with all the others. There are some 1,400 instance types, each of which might
+// have one.
+const maxEqualOverlays = 4000
 
 // overlayConflict reports that two overlays conflict, or may.
 func (l *loader) overlayConflict(first, second int, what string, sure bool) {
@@ -97,13 +107,15 @@ func impliedBy(q *cluster.Requirement) []cluster.Requirement {
 			return nil
 		}
 		for i := range names {
-			if found[i+1] != "" && !slices.Contains(values[i], found[i+1]) {
+			if found[i+1] != "" {
 				values[i] = append(values[i], found[i+1])
 			}
 		}
 	}
 	var out []cluster.Requirement
 	for i, name := range names {
+		slices.Sort(values[i])
+		values[i] = slices.Compact(values[i])
 		if len(values[i]) > 0 && q.Key != awsInstance+name {
 			out = append(out, cluster.Requirement{Key: awsInstance + name, Operator: cluster.In, Values: values[i]})
 		}
@@ -154,8 +166,9 @@ func (m *remainder) with(o *remainder) *remainder {
 	}
 	switch {
 	case m.listed && o.listed:
+		in := membership(o.only)
 		for _, v := range m.only {
-			if slices.Contains(o.only, v) {
+			if in(v) {
 				out.only = append(out.only, v)
 			}
 		}

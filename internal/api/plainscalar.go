@@ -1,6 +1,10 @@
 package api
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
 
 // plainKind is what a scalar without quotes means.
 type plainKind uint8
@@ -8,7 +12,8 @@ type plainKind uint8
 const (
 	plainUnsure plainKind = iota
 	plainString
-	plainInt // in the form of JSON
+	plainInt   // in the form of JSON
+	plainFloat // digits, a point, digits
 	plainTrue
 	plainFalse
 	plainNull
@@ -41,11 +46,13 @@ func kindOfPlain(text []byte) plainKind {
 
 // kindOfNumber tells what a scalar means that begins as a number does.
 func kindOfNumber(text []byte) plainKind {
-	digits := true
+	digits, points := true, 0
 	for i, c := range text {
 		switch {
 		case '0' <= c && c <= '9':
 		case i == 0 && c == '-':
+		case c == '.' && i > 0 && i < len(text)-1 && text[i-1] != '-':
+			points++
 		case bytes.IndexByte([]byte("+-._xXoO"), c) >= 0, 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
 			digits = false
 		default:
@@ -53,10 +60,23 @@ func kindOfNumber(text []byte) plainKind {
 		}
 	}
 	unsigned := bytes.TrimPrefix(text, []byte{'-'})
-	if digits && len(unsigned) > 0 && len(unsigned) < 18 && (unsigned[0] != '0' || len(text) == 1) {
+	if digits && points == 1 && len(text) < 24 {
+		return plainFloat
+	}
+	if digits && points == 0 && len(unsigned) > 0 && len(unsigned) < 18 && (unsigned[0] != '0' || len(text) == 1) {
 		return plainInt
 	}
 	return plainUnsure
+}
+
+// appendFloat appends a number with a point, as the other parser would write it.
+func appendFloat(out, text []byte) ([]byte, bool) {
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return out, false
+	}
+	written, err := json.Marshal(f)
+	return append(out, written...), err == nil
 }
 
 // quoted reads a quoted scalar that ends on its line. end is behind the closing

@@ -9,19 +9,23 @@ import (
 // write, to JSON: block mappings and lists, scalars of one line, literal blocks.
 // It is thirty times as fast as a parser for all of YAML and needs no tree. What
 // it does not know for certain it leaves to that parser, mistakes included: ok
-// is false then. What it does convert has the same meaning.
-func plainToJSON(text []byte) (out []byte, ok bool) {
+// is false then. What it does convert has the same meaning. The one mistake that
+// it tells itself is a key that stands twice.
+func plainToJSON(text []byte) (out []byte, problems []yamlProblem, ok bool) {
 	if !isPlainText(text) {
-		return nil, false
+		return nil, nil, false
 	}
 	p := plainYAML{text: text, out: make([]byte, 0, len(text)+len(text)/8+16)}
 	if !p.nextLine() {
-		return nil, false
+		return nil, nil, false
 	}
 	if !p.block(0, 0) || p.pos < len(p.text) {
-		return nil, false
+		return nil, nil, false
 	}
-	return p.out, true
+	if p.more > 0 || len(p.twice) > 0 {
+		return nil, p.duplicates(), true
+	}
+	return p.out, nil, true
 }
 
 // maxPlainDepth is how deep plainToJSON follows.
@@ -64,6 +68,27 @@ type plainYAML struct {
 	column int // of pos in its line
 	out    []byte
 	depth  int
+
+	twice []repeatedKey // at most maxProblems
+	more  int           // beyond those
+}
+
+// repeatedKey is a key that its mapping has had before.
+type repeatedKey struct {
+	pos  int // of its line, behind the indentation
+	name []byte
+}
+
+// duplicates are the problems of the keys that stand twice.
+func (p *plainYAML) duplicates() []yamlProblem {
+	out := make([]yamlProblem, 0, len(p.twice)+1)
+	line, from := 1, 0
+	for _, k := range p.twice {
+		line += bytes.Count(p.text[from:k.pos], []byte{'\n'})
+		from = k.pos
+		out = append(out, yamlProblem{line, keyTwice(string(k.name))})
+	}
+	return withMore(out, p.more)
 }
 
 // nextLine goes to the next line that says something, from the beginning of a
@@ -167,8 +192,11 @@ func (p *plainYAML) mapping(column int) bool {
 	for first := true; p.column == column; first = false {
 		line := p.rest()
 		name, after, ok := p.mappingKey(line)
-		if !ok || after == 0 || !keys.add(name) {
+		if !ok || after == 0 {
 			return false
+		}
+		if !keys.add(name) {
+			p.repeated(name)
 		}
 		if !first {
 			p.out = append(p.out, ',')
@@ -184,6 +212,15 @@ func (p *plainYAML) mapping(column int) bool {
 	}
 	p.out = append(p.out, '}')
 	return p.column < column
+}
+
+// repeated notes that the key at pos has stood in its mapping before.
+func (p *plainYAML) repeated(name []byte) {
+	if len(p.twice) == maxProblems {
+		p.more++
+		return
+	}
+	p.twice = append(p.twice, repeatedKey{p.pos, name})
 }
 
 // member converts what stands after a key.
@@ -290,6 +327,12 @@ func (p *plainYAML) plain(line []byte) bool {
 		p.out = append(p.out, "true"...)
 	case plainFalse:
 		p.out = append(p.out, "false"...)
+	case plainFloat:
+		out, ok := appendFloat(p.out, line)
+		if !ok {
+			return false
+		}
+		p.out = out
 	case plainNull:
 		p.out = append(p.out, "null"...)
 	default:

@@ -86,11 +86,11 @@ func (r *reporter) of(path, message string) Error {
 // add reports an error at a field path of the current object; an empty path
 // means the object as a whole.
 func (r *reporter) add(path, message string) {
-	if r.isSettled(path) {
+	if len(r.errors) >= maxErrors { // before the paths are compared, of which there may be as many
+		r.more++
 		return
 	}
-	if len(r.errors) >= maxErrors {
-		r.more++
+	if r.isSettled(path) {
 		return
 	}
 	r.errors = append(r.errors, r.of(path, message))
@@ -98,7 +98,7 @@ func (r *reporter) add(path, message string) {
 
 // settle marks a path of the current object as reported for good.
 func (r *reporter) settle(path string) {
-	if path != "" {
+	if path != "" && len(r.errors) < maxErrors {
 		r.settled = append(r.settled, path)
 	}
 }

@@ -166,7 +166,8 @@ func (m *remainder) add(q *cluster.Requirement) {
 	switch q.Operator {
 	case cluster.In:
 		if m.listed {
-			m.only = slices.DeleteFunc(slices.Clone(m.only), func(v string) bool { return !slices.Contains(q.Values, v) })
+			in := membership(q.Values)
+			m.only = slices.DeleteFunc(slices.Clone(m.only), func(v string) bool { return !in(v) })
 		} else {
 			m.only, m.listed = q.Values, true
 		}
@@ -220,17 +221,33 @@ func (m *remainder) empty() bool {
 	case !m.listed:
 		return false
 	}
-	return !slices.ContainsFunc(m.only, m.has)
+	excluded := membership(m.not)
+	return !slices.ContainsFunc(m.only, func(v string) bool { return !excluded(v) && m.inRange(v) })
 }
 
 // has tells whether a value is left.
 func (m *remainder) has(v string) bool {
-	if m.listed && !slices.Contains(m.only, v) || slices.Contains(m.not, v) {
-		return false
-	}
+	return (!m.listed || slices.Contains(m.only, v)) && !slices.Contains(m.not, v) && m.inRange(v)
+}
+
+// inRange tells whether the comparisons allow a value.
+func (m *remainder) inRange(v string) bool {
 	if len(m.compared) == 0 {
 		return true
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
 	return err == nil && m.low <= n && n <= m.high
+}
+
+// membership tells which words are in a list, in the same time however long the
+// list is.
+func membership(list []string) func(string) bool {
+	if len(list) < 16 {
+		return func(v string) bool { return slices.Contains(list, v) }
+	}
+	set := make(map[string]bool, len(list))
+	for _, v := range list {
+		set[v] = true
+	}
+	return func(v string) bool { return set[v] }
 }

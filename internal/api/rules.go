@@ -107,12 +107,10 @@ func checkKey(k, path string, r *reporter) bool {
 }
 
 // checkValue wants the syntax of a label's value.
-func checkValue(v, path string, r *reporter) bool {
-	if len(validation.IsValidLabelValue(v)) == 0 {
-		return true
+func checkValue(v, path string, r *reporter) {
+	if len(validation.IsValidLabelValue(v)) > 0 {
+		r.add(path, strconv.Quote(shorten(v))+" is not a label value; write at most 63 letters, digits, -, _ and ., with a letter or digit at both ends")
 	}
-	r.add(path, strconv.Quote(shorten(v))+" is not a label value; write at most 63 letters, digits, -, _ and ., with a letter or digit at both ends")
-	return false
 }
 
 var (

@@ -22,15 +22,28 @@ type yamlProblem struct {
 }
 
 // maxTree is how long a YAML document may be that needs the parser for all of
-// YAML, which takes some fifty times as much memory.
-const maxTree = 32 << 20
+// YAML, which takes some fifty times as much memory, and twice that for a list
+// of single letters.
+const maxTree = 8 << 20
+
+// maxProblems is how many problems of one document are told; a document with
+// more is broken in one way, many times.
+const maxProblems = 100
+
+// withMore adds how many problems there are beyond those that are told.
+func withMore(problems []yamlProblem, more int) []yamlProblem {
+	if more == 0 {
+		return problems
+	}
+	return append(problems, yamlProblem{message: strconv.Itoa(more) + " more mistakes like these"})
+}
 
 // yamlToJSON converts one YAML document to JSON, with the meaning that kubectl
 // gives it: YAML 1.1, so that an unquoted yes or on is true. A document that
 // grows beyond the limit by its aliases is refused.
 func yamlToJSON(text []byte, limit int) (out []byte, problems []yamlProblem) {
-	if out, ok := plainToJSON(text); ok {
-		return out, nil
+	if out, problems, ok := plainToJSON(text); ok {
+		return out, problems
 	}
 	if len(text) > maxTree {
 		return nil, []yamlProblem{{message: "it is " + strconv.Itoa(len(text)>>20) + " MiB long and has anchors, flow style or mistakes, which take too much memory in a document of more than " +
@@ -41,6 +54,11 @@ func yamlToJSON(text []byte, limit int) (out []byte, problems []yamlProblem) {
 
 // libraryToJSON is yamlToJSON for all of YAML.
 func libraryToJSON(text []byte, limit int) (out []byte, problems []yamlProblem) {
+	if len(text) > minAliasKeys {
+		if name := aliasAsKey(text); name != "" {
+			return nil, []yamlProblem{{message: "the alias *" + shorten(name) + " stands for a key; write the key itself"}}
+		}
+	}
 	v, err := parseYAML(text)
 	if err != nil {
 		return nil, problemsOf(err)
@@ -73,7 +91,9 @@ func problemsOf(err error) []yamlProblem {
 	if errors.As(err, &several) {
 		messages = several.Errors
 	}
-	out := make([]yamlProblem, 0, len(messages))
+	more := max(len(messages)-maxProblems, 0)
+	messages = messages[:len(messages)-more]
+	out := make([]yamlProblem, 0, len(messages)+1)
 	for _, m := range messages {
 		p := yamlProblem{message: strings.TrimPrefix(m, "yaml: ")}
 		if found := yamlLine.FindStringSubmatch(m); found != nil {
@@ -83,7 +103,39 @@ func problemsOf(err error) []yamlProblem {
 		p.message = mendYAML(p.message)
 		out = append(out, p)
 	}
-	return out
+	return withMore(out, more)
+}
+
+// minAliasKeys is how long a document must be for aliases as keys to matter.
+const minAliasKeys = 64 << 10
+
+var (
+	yamlAnchor   = regexp.MustCompile(`&([0-9A-Za-z_-]+)`)
+	yamlAliasKey = regexp.MustCompile(`\*([0-9A-Za-z_-]+)\s*:|\?\s+\*([0-9A-Za-z_-]+)`)
+)
+
+// aliasAsKey names an alias that stands for a key, "" when there is none. The
+// parser writes out each key that stands twice, and by an alias a line of five
+// bytes can hold a key of megabytes.
+func aliasAsKey(text []byte) string {
+	if bytes.IndexByte(text, '&') < 0 || !yamlAliasKey.Match(text) {
+		return ""
+	}
+	anchors := map[string]bool{}
+	for _, found := range yamlAnchor.FindAllSubmatch(text, -1) {
+		anchors[string(found[1])] = true
+	}
+	for _, found := range yamlAliasKey.FindAllSubmatch(text, -1) {
+		if name := string(found[1]) + string(found[2]); anchors[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// keyTwice is what is said of a key that stands in one mapping twice.
+func keyTwice(name string) string {
+	return "the key " + strconv.Quote(shorten(name)) + " stands here twice; keep one"
 }
 
 var yamlTwice = regexp.MustCompile(`^key ("?)(.*?)"? already set in map$`)
@@ -91,7 +143,7 @@ var yamlTwice = regexp.MustCompile(`^key ("?)(.*?)"? already set in map$`)
 // mendYAML says what to do about the mistakes that people make most.
 func mendYAML(message string) string {
 	if found := yamlTwice.FindStringSubmatch(message); found != nil {
-		return "the key " + strconv.Quote(found[2]) + " stands here twice; keep one"
+		return keyTwice(found[2])
 	}
 	switch {
 	case strings.Contains(message, "mapping values are not allowed"):
@@ -150,7 +202,7 @@ func (w *jsonWriter) object(m map[any]any, depth int) error {
 			return err
 		}
 		if _, twice := byName[name]; twice {
-			return errors.New("the key " + strconv.Quote(name) + " stands twice in one object; keep one")
+			return errors.New("the key " + strconv.Quote(shorten(name)) + " stands twice in one object; keep one")
 		}
 		byName[name] = v
 	}

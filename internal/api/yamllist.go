@@ -124,7 +124,7 @@ func (l *loader) yamlList(o Object, d document, cut yamlCut) bool {
 		}
 		if len(problems) > 0 {
 			o.Item = i + 1
-			l.badYAML(o, d, piece.line, problems)
+			l.badYAML(o, piece.text, d.line+piece.line-1, problems)
 			raw, o.Item = nil, 0
 		}
 		raws[i] = raw
@@ -133,9 +133,9 @@ func (l *loader) yamlList(o Object, d document, cut yamlCut) bool {
 		// A piece is a list of one item.
 		eachElement(raw, func(item []byte) bool {
 			l.item(o, item, apiVersion, kind, i+1, 0)
-			return !l.full
+			return !l.enough()
 		})
-		if l.full {
+		if l.enough() {
 			break
 		}
 	}
