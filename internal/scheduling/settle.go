@@ -55,7 +55,7 @@ func (s *solver) computeCounts(st int32, g *group) verdict {
 // and whether that is all, whatever the pool's own labels become.
 func (s *solver) filtered(st int32, g *group) (in bitset, whole bool) {
 	old := s.states[st]
-	sure := newBitset(len(old.cols))
+	sure := make(bitset, len(old.cols))
 	for _, t := range s.sigs[g.filter].terms {
 		next := s.advance(st, s.termFilter(t))
 		if next < 0 {
@@ -63,7 +63,7 @@ func (s *solver) filtered(st int32, g *group) (in bitset, whole bool) {
 		}
 		n := s.states[next]
 		if in == nil {
-			in = newBitset(len(old.cols))
+			in = make(bitset, len(old.cols))
 		}
 		in.orWith(n.cols)
 		if s.sameFree(old, n) {

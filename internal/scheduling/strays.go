@@ -165,7 +165,7 @@ func (s *solver) putOpen(p *place, c *class, pod int32, host []hostPart) {
 // else.
 func (s *solver) onlyColumn(st, col int32) int32 {
 	old := s.states[st]
-	only := newBitset(len(old.cols))
+	only := make(bitset, len(old.cols))
 	only.set(int(col))
 	return s.internState(&state{pool: old.pool, cols: only, free: old.free})
 }
