@@ -42,7 +42,44 @@ type group struct {
 	filter      int32
 	honorTaints bool
 	hostPort    cluster.HostPort
-	id          string
+	// also are the pod's other affinity terms: the scheduler looks for pods that
+	// match all of them at once.
+	also []podSelector
+	// claim is the unbound volume claim, by namespace/name, whose users must share
+	// a zone: its volume is made where the first of them lands.
+	claim string
+	id    string
+}
+
+// podSelector is the pods that a term is about.
+type podSelector struct {
+	namespaces []string
+	allNS      bool
+	sel        *cluster.Selector
+}
+
+func (g *group) selector() podSelector { return podSelector{g.namespaces, g.allNS, g.sel} }
+
+func (x *podSelector) matches(ns string, labels map[string]string) bool {
+	return (x.allNS || slices.Contains(x.namespaces, ns)) && cluster.Matches(x.sel, labels)
+}
+
+func (x *podSelector) write(b *strings.Builder) {
+	if x.allNS {
+		b.WriteByte('*')
+	}
+	b.WriteString(strings.Join(x.namespaces, ","))
+	b.WriteByte(0)
+	writeSelector(b, x.sel)
+}
+
+// matches tells whether a rule counts pods with these labels.
+func (g *group) matches(ns string, labels map[string]string) bool {
+	own := g.selector()
+	if g.claim != "" || !own.matches(ns, labels) {
+		return false
+	}
+	return !slices.ContainsFunc(g.also, func(x podSelector) bool { return !x.matches(ns, labels) })
 }
 
 func (g *group) host() bool { return g.key == cluster.LabelHostname }
@@ -73,12 +110,15 @@ func (s *solver) internGroup(g group) int32 {
 	if g.kind == port {
 		b.WriteString(g.hostPort.IP + "/" + string(g.hostPort.Protocol) + "/" + strconv.Itoa(int(g.hostPort.Port)))
 	} else {
-		if g.allNS {
-			b.WriteByte('*')
+		own := g.selector()
+		own.write(&b)
+		for i := range g.also {
+			b.WriteByte(1)
+			g.also[i].write(&b)
 		}
-		b.WriteString(strings.Join(g.namespaces, ","))
-		b.WriteByte(0)
-		writeSelector(&b, g.sel)
+		if g.claim != "" {
+			b.WriteString("\x02" + g.claim)
+		}
 		if g.kind == spread {
 			for _, n := range []int32{g.maxSkew, g.minDomains, g.filter} {
 				b.WriteByte(0)
@@ -122,7 +162,7 @@ func writeSelector(b *strings.Builder, sel *cluster.Selector) {
 // indexGroup files a group under one label that it insists on, so that a pod is
 // compared only with groups that could match it.
 func (s *solver) indexGroup(id int32, g *group) {
-	if g.kind == port {
+	if g.kind == port || g.claim != "" {
 		return
 	}
 	if g.sel != nil {
@@ -153,8 +193,7 @@ func (s *solver) matched(ns string, labels map[string]string) []int32 {
 	}
 	var out []int32
 	try := func(id int32) {
-		g := s.groups[id]
-		if (g.allNS || slices.Contains(g.namespaces, ns)) && cluster.Matches(g.sel, labels) {
+		if s.groups[id].matches(ns, labels) {
 			out = append(out, id)
 		}
 	}
@@ -184,9 +223,7 @@ func (s *solver) groupsOf(p *cluster.Pod, filter int32) ownedGroups {
 	}
 	if p.Affinity != nil && p.Affinity.PodAffinity != nil {
 		a := p.Affinity.PodAffinity
-		for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
-			out.hard = append(out.hard, s.podGroup(affinity, p, &a.RequiredDuringSchedulingIgnoredDuringExecution[i]))
-		}
+		out.hard = append(out.hard, s.affinityGroups(p, a.RequiredDuringSchedulingIgnoredDuringExecution)...)
 		for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
 			w := &a.PreferredDuringSchedulingIgnoredDuringExecution[i]
 			out.soft = append(out.soft, softGroup{s.podGroup(affinity, p, &w.PodAffinityTerm), w.Weight})
@@ -200,6 +237,7 @@ func (s *solver) groupsOf(p *cluster.Pod, filter int32) ownedGroups {
 		}
 	}
 	out.hard = append(out.hard, s.repelling(p)...)
+	out.hard = append(out.hard, s.claimGroups(p)...)
 	slices.Sort(out.hard)
 	out.hard = slices.Compact(out.hard)
 	if s.p.Options.IgnorePreferences {
@@ -330,7 +368,31 @@ func perPodLabel(k string) bool {
 	return false
 }
 
+// affinityGroups are the rules of a pod's required affinity.
+func (s *solver) affinityGroups(p *cluster.Pod, terms []corev1.PodAffinityTerm) []int32 {
+	gs := make([]group, len(terms))
+	for i := range terms {
+		gs[i] = s.termGroup(affinity, p, &terms[i])
+	}
+	out := make([]int32, len(terms))
+	for i := range gs {
+		g := gs[i]
+		for k := range gs {
+			if k != i {
+				g.also = append(g.also, gs[k].selector())
+			}
+		}
+		out[i] = s.internGroup(g)
+	}
+	return out
+}
+
 func (s *solver) podGroup(kind groupKind, p *cluster.Pod, t *corev1.PodAffinityTerm) int32 {
+	return s.internGroup(s.termGroup(kind, p, t))
+}
+
+// termGroup is the rule of one term.
+func (s *solver) termGroup(kind groupKind, p *cluster.Pod, t *corev1.PodAffinityTerm) group {
 	g := group{kind: kind, key: requirementKey(t.TopologyKey), sel: t.LabelSelector, filter: -1}
 	names := slices.Clone(t.Namespaces)
 	switch {
@@ -348,7 +410,7 @@ func (s *solver) podGroup(kind groupKind, p *cluster.Pod, t *corev1.PodAffinityT
 	}
 	slices.Sort(names)
 	g.namespaces = slices.Compact(names)
-	return s.internGroup(g)
+	return g
 }
 
 // refsOf joins the rules that a pod declares with those that count it.
@@ -358,7 +420,7 @@ func (s *solver) refsOf(owned []int32, match []int32, ports []cluster.HostPort) 
 	for i < len(owned) || j < len(match) {
 		switch {
 		case j == len(match) || i < len(owned) && owned[i] < match[j]:
-			out = append(out, ref{g: owned[i], own: true})
+			out = append(out, ref{g: owned[i], own: true, match: s.groups[owned[i]].claim != ""})
 			i++
 		case i == len(owned) || match[j] < owned[i]:
 			out = append(out, ref{g: match[j], match: true})

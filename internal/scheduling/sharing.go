@@ -98,3 +98,60 @@ func (s *solver) onOpenNode(c *class, n *openNode) vec {
 	}
 	return c.beside(n.claims)
 }
+
+// markShared finds the unbound claims that more than one pod uses: those must share
+// a zone, which is where the volume will be.
+func (s *solver) markShared() {
+	users := map[string]int{}
+	note := func(p *cluster.Pod) {
+		for i := range p.Volumes {
+			if id := s.unboundClaim(p, &p.Volumes[i]); id != "" {
+				users[id]++
+			}
+		}
+	}
+	for _, p := range s.p.Pods {
+		note(p)
+	}
+	if len(users) == 0 {
+		return
+	}
+	for i := range s.p.Nodes {
+		for _, p := range s.p.Nodes[i].Pods {
+			note(p)
+		}
+	}
+	for id, n := range users {
+		if n > 1 {
+			if s.shared == nil {
+				s.shared = map[string]bool{}
+			}
+			s.shared[id] = true
+		}
+	}
+}
+
+// unboundClaim is the claim of a volume that is yet to be made in the zone of the
+// claim's first user, "" for others. Of the drivers that AWS has only EBS makes
+// volumes that a zone holds.
+func (s *solver) unboundClaim(p *cluster.Pod, v *cluster.Volume) string {
+	if v.Claim == "" || v.Ephemeral || v.Driver != "" {
+		return ""
+	}
+	id := p.Namespace + "/" + v.Claim
+	if c := s.p.Volumes.Claims[id]; c == nil || c.VolumeName != "" || s.driverOf(p, v) != ebsDriver {
+		return ""
+	}
+	return id
+}
+
+// claimGroups are the rules that the users of a shared unbound claim are in.
+func (s *solver) claimGroups(p *cluster.Pod) []int32 {
+	var out []int32
+	for i := range p.Volumes {
+		if id := s.unboundClaim(p, &p.Volumes[i]); s.shared[id] {
+			out = append(out, s.internGroup(group{kind: affinity, key: cluster.LabelZone, claim: id, filter: -1}))
+		}
+	}
+	return out
+}

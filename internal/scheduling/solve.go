@@ -63,6 +63,7 @@ type solver struct {
 	holds        map[poolNeed][2]bool
 	uncounted    map[domainsKey]bitset
 	counts       map[stateFilter]verdict
+	shared       map[string]bool   // unbound claims that several pods use
 	exclusive    map[string]string // claims for one pod at a time → the pod that has it
 }
 
@@ -88,6 +89,7 @@ func Solve(p *Problem) (*Result, error) {
 	}
 	s.compilePools()
 	s.readStanding()
+	s.markShared()
 	order := podOrder(p.Pods)
 	s.rank = make([]int32, len(p.Pods))
 	for i, pi := range order {

@@ -173,6 +173,11 @@ func (s *solver) countStanding() {
 			for _, r := range s.refsOf(s.repelling(p), match, p.HostPorts) {
 				s.bookStanding(n, r, p.Deleting)
 			}
+			if len(s.shared) > 0 {
+				for _, g := range s.claimGroups(p) {
+					s.bookStanding(n, ref{g: g, match: true}, p.Deleting)
+				}
+			}
 		}
 	}
 	s.countStandingDomains()

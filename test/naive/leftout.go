@@ -124,7 +124,7 @@ func (c *checker) addDaemons(n *node, pool *cluster.NodePool, o option) {
 // admits asks the scheduler's filters, and besides the spread over all domains
 // that could be made, which is the planner's own, stricter rule.
 func (c *checker) admits(w *world, p *cluster.Pod, n *node, domains map[string][]string) bool {
-	if len(c.refusals(p, n)) > 0 || len(c.topologyRefusals(w, p, n)) > 0 {
+	if len(c.refusals(p, n)) > 0 || len(c.topologyRefusals(w, p, n)) > 0 || len(c.zoneRefusals(w, p, n)) > 0 {
 		return false
 	}
 	r := c.rulesOf(p)
@@ -248,6 +248,9 @@ func (c *checker) ruleKeys(p *cluster.Pod) []string {
 				keys[t.key] = true
 			}
 		}
+	}
+	if len(p.Volumes) > 0 {
+		keys[cluster.LabelZone] = true
 	}
 	delete(keys, cluster.LabelHostname)
 	return sortedKeys(keys)

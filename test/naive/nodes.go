@@ -122,7 +122,7 @@ func (c *checker) checkOptions(n *node, pool *cluster.NodePool, keys []string) {
 			if looked[values.String()] {
 				continue
 			}
-			for _, why := range c.topologyRefusals(c.world, p, n) {
+			for _, why := range append(c.topologyRefusals(c.world, p, n), c.zoneRefusals(c.world, p, n)...) {
 				c.say("%s as %s: pod %s: %s", n.title, o, p.Key(), why)
 			}
 		}
@@ -211,7 +211,7 @@ func (c *checker) checkStanding() {
 			c.say("%s: in flight is %t", n.title, e.InFlight)
 		}
 		for _, p := range c.planned(n) {
-			for _, why := range append(c.refusals(p, n), c.topologyRefusals(c.world, p, n)...) {
+			for _, why := range slices.Concat(c.refusals(p, n), c.topologyRefusals(c.world, p, n), c.zoneRefusals(c.world, p, n)) {
 				c.say("%s: pod %s: %s", n.title, p.Key(), why)
 			}
 		}
@@ -268,7 +268,7 @@ func (c *checker) jointly(what string, f func(option) bool) {
 	}
 	for _, n := range c.world.nodes {
 		for _, p := range c.planned(n) {
-			for _, why := range c.topologyRefusals(c.world, p, n) {
+			for _, why := range append(c.topologyRefusals(c.world, p, n), c.zoneRefusals(c.world, p, n)...) {
 				c.say("%s, every node %s: pod %s: %s", n.title, what, p.Key(), why)
 			}
 		}
@@ -286,6 +286,9 @@ func (c *checker) topologyKeys() []string {
 		}
 		for _, t := range append(slices.Clone(r.affinity), r.anti...) {
 			keys[t.key] = true
+		}
+		if len(c.snap.Pods[i].Volumes) > 0 {
+			keys[cluster.LabelZone] = true
 		}
 		if len(r.spread) > 0 {
 			for _, k := range selectedKeys(&c.snap.Pods[i]) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -115,6 +116,33 @@ func (c *checker) volumeRefusals(p *cluster.Pod, n *node) []string {
 		}
 	}
 	return append(out, c.overAttached(p, n)...)
+}
+
+// zoneRefusals is what the scheduler does not ask yet and will: a volume of EBS
+// that is still to be made will be in the zone of its first user, and whoever
+// shares the claim must be there too.
+func (c *checker) zoneRefusals(w *world, p *cluster.Pod, n *node) []string {
+	var out []string
+	for i := range p.Volumes {
+		s := c.vols.resolve(p, i)
+		if p.Volumes[i].Claim == "" || p.Volumes[i].Ephemeral || s.driver != ebsDriver || !strings.HasPrefix(s.id, "claim ") {
+			continue
+		}
+		for _, m := range w.nodes {
+			for _, q := range m.pods {
+				if q == p || m == n {
+					continue
+				}
+				for k := range q.Volumes {
+					a, b := m.labels[cluster.LabelZone], n.labels[cluster.LabelZone]
+					if c.vols.resolve(q, k).id == s.id && !q.Volumes[k].Ephemeral && (a != b || a == "") {
+						out = append(out, s.id+" is not bound yet and has another user, "+q.Key()+", in zone "+a)
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // overAttached counts the different disks of each driver on a node. Only the
