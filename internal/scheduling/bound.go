@@ -9,6 +9,8 @@ package scheduling
 // the highest bound are kept. Where rules of the node force many nodes, their
 // number times the cheapest node that holds one such pod is a second bound.
 // Reserved capacity is paid for already: its nodes and their pods do not count.
+// Exotic types, which no plan may open for pods that others hold, are left out
+// where no pod needed one; beside one that does any pod may ride along.
 func (s *solver) lowerBound(nodes []*openNode) float64 {
 	type demand struct {
 		sig    int32
@@ -17,10 +19,12 @@ func (s *solver) lowerBound(nodes []*openNode) float64 {
 	}
 	bySig := map[int32]*demand{}
 	var list []*demand
+	s.exoticOpen = false
 	for _, n := range nodes {
 		if n.pool.u.cols[n.col].off.ReservationID != "" {
 			continue // paid for already
 		}
+		s.exoticOpen = s.exoticOpen || n.pool.u.types[n.pool.u.cols[n.col].typ].Exotic
 		for _, c := range n.of {
 			d := bySig[c.shape.sig]
 			if d == nil {
@@ -140,7 +144,7 @@ func (s *solver) areas(n int, get func(i int) (int32, *vec)) []*area {
 		last := map[uint64]int32{}
 		for c, h := range hash {
 			col := &p.u.cols[c]
-			if h == 0 || col.off.ReservationID != "" {
+			if h == 0 || col.off.ReservationID != "" || p.u.types[col.typ].Exotic && !s.exoticOpen {
 				continue
 			}
 			a := index[h]
@@ -216,7 +220,7 @@ func (s *solver) cheapestAlone(c *class) float64 {
 		}
 		cols.each(func(i int) {
 			col := &p.u.cols[i]
-			if col.off.ReservationID == "" && (best < 0 || col.price < best) && c.req.within(&p.room[col.typ], s.nd) {
+			if col.off.ReservationID == "" && (s.exoticOpen || !p.u.types[col.typ].Exotic) && (best < 0 || col.price < best) && c.req.within(&p.room[col.typ], s.nd) {
 				best = col.price
 			}
 		})

@@ -58,6 +58,7 @@ type solver struct {
 	stateDomain  map[stateValue]string
 	shares       map[costKey]float64
 	reservedUsed map[string]int64
+	exoticOpen   bool // a node of an exotic type is to be opened
 	countedIn    map[countedKey][]string
 	shareOf      map[sharesKey][]float64
 	holds        map[poolNeed][2]bool
