@@ -69,7 +69,7 @@ func (d *dims) of(name string) int {
 }
 
 func (d *dims) add(name string) {
-	if d.of(name) < 0 {
+	if name != "" && d.of(name) < 0 {
 		d.index[name] = len(d.names)
 		d.names = append(d.names, name)
 	}

@@ -72,7 +72,9 @@ func TestCheckRecords(t *testing.T) {
 		{"claim with other requests", claim(func(m *cluster.NodeClaim) { m.Requests = nil }), RuleRecords, "new", ""},
 		{"claim with other room", claim(func(m *cluster.NodeClaim) { m.Allocatable = nil }), RuleRecords, "new", ""},
 		{"claim with other capacity", claim(func(m *cluster.NodeClaim) { m.Capacity = nil }), RuleRecords, "new", ""},
-		{"claim with other taints", claim(func(m *cluster.NodeClaim) { m.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}} }), RuleRecords, "new", ""},
+		{"claim with other taints", claim(func(m *cluster.NodeClaim) {
+			m.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
+		}), RuleRecords, "new", ""},
 		{"claim that lives longer", claim(func(m *cluster.NodeClaim) { m.ExpireAfter.Duration = time.Hour }), RuleRecords, "new", ""},
 		{"claim of another class", after(func(p *Proposal) {
 			p.Report.NewNodes[0].NodeClass.Name, p.Writes[0].Claim.NodeClass.Name = "other", "other"
