@@ -98,6 +98,7 @@ func TestClaimsInFlight(t *testing.T) {
 	starts := func(c *cluster.NodeClaim) {
 		c.StartupTaints = []corev1.Taint{{Key: "cni", Effect: corev1.TaintEffectNoSchedule}}
 	}
+	attaches := func(p *cluster.Pod) { p.Volumes = []cluster.Volume{{Driver: "ebs.csi.aws.com"}} }
 	check(t, []rule{
 		{"take pods", given(claim("c1"), pod("x")), "x:c1"},
 		{"as many as they promise room for", given(noPool{}, claim("c1"), pod("x1"), pod("x2"), pod("x3"), pod("x4"), pod("x5")), "x1:c1 x2:c1 x3:c1 x4:c1 x5:-"},
@@ -112,6 +113,8 @@ func TestClaimsInFlight(t *testing.T) {
 		{"a requirement of one value is a label", given(claim("c1", labelled("x")), pod("x", selects("team", "x"))), "x:c1"},
 		{"a requirement of two values is none yet", given(claim("c1", labelled("x", "y")), pod("x", selects("team", "x"))), "x:-"},
 		{"of which nothing is known yet take nothing", given(claim("c1", func(c *cluster.NodeClaim) { c.Allocatable = nil }), pod("x")), "x:new"},
+		{"attach as many volumes as their type can", given(classTypes{"class", []cluster.InstanceType{machine("small", 2, 8, 1, func(t *cluster.InstanceType) { t.VolumeLimit = 1 })}},
+			pool("default", limited(cluster.Nodes, 1)), claim("c1"), pod("x", attaches), pod("y", attaches)), "x:c1 y:-"},
 		{"one that has not launched does not hold up the rest", given(claim("c1", func(c *cluster.NodeClaim) { c.Launched, c.Allocatable = false, nil }), pod("x"), pod("y", cpu(6000))), "x:new y:new"},
 	})
 }

@@ -136,10 +136,13 @@ func TestExoticTypes(t *testing.T) {
 // TestDevices: what a resource claim asks for is planned as the extended resource
 // of the same devices.
 func TestDevices(t *testing.T) {
-	types := of(append(sizes(), machine("gpu", 8, 32, 9, exotic, has(gpu, 2)), machine("neuron", 8, 32, 8, exotic, has("aws.amazon.com/neuron", 1)))...)
+	types := of(append(sizes(), machine("gpu", 8, 32, 9, exotic, has(gpu, 2)), machine("neuron", 8, 32, 8, exotic, has("aws.amazon.com/neuron", 1)),
+		machine("amd", 8, 32, 7, exotic, has("amd.com/gpu", 1)), machine("efa", 8, 32, 6, has("vpc.amazonaws.com/efa", 1)))...)
 	check(t, []rule{
 		{"of a known class", given(pool("default", types), pod("x", devices("gpu.nvidia.com", 1))), typed, "x:gpu"},
-		{"of another known class", given(pool("default", types), pod("x", devices("neuron.aws.com", 1))), typed, "x:neuron"},
+		{"of the class of Neuron", given(pool("default", types), pod("x", devices("neuron.aws.com", 1))), typed, "x:neuron"},
+		{"of the class of AMD", given(pool("default", types), pod("x", devices("gpu.amd.com", 1))), typed, "x:amd"},
+		{"of the class of EFA", given(pool("default", types), pod("x", devices("efa.networking.k8s.aws", 1))), typed, "x:efa"},
 		{"are counted", given(pool("default", types), pods(3, "x", devices("gpu.nvidia.com", 1))), loads, "2 1"},
 		{"add up with the resource", given(pool("default", types), pod("x", devices("gpu.nvidia.com", 1), asks(gpu, 2))), where, "x:-"},
 		{"two claims of one class add up", given(pool("default", types), pod("x", devices("gpu.nvidia.com", 1), devices("gpu.nvidia.com", 2))), where, "x:-"},
