@@ -186,3 +186,30 @@ func naiveAdmits(g *group, r ref, name string, count, owners map[string]int32, c
 	}
 	return (!r.own || count[name] == 0) && (!r.match || owners[name] == 0)
 }
+
+// TestTallyIsRestored: what is tried after a clone was taken leaves nothing behind
+// but domains that are known and empty.
+func TestTallyIsRestored(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	rapid.Check(t, func(t *rapid.T) {
+		var tl tally
+		book := func(label string) {
+			for range rapid.IntRange(0, 6).Draw(t, label) {
+				tl.add(tl.domain(rapid.SampledFrom(names).Draw(t, "domain")), rapid.Int32Range(0, 2).Draw(t, "count"), rapid.Int32Range(0, 1).Draw(t, "owners"))
+			}
+		}
+		book("before")
+		before := tl.clone()
+		book("tried")
+		tl.restore(&before)
+		if tl.total != before.total {
+			t.Fatalf("the total is %d, before it was %d", tl.total, before.total)
+		}
+		for _, name := range names {
+			d, old := tl.domain(name), before.domain(name)
+			if tl.count[d] != before.count[old] || tl.owners[d] != before.owners[old] {
+				t.Fatalf("%s has %d and %d owners, before it had %d and %d", name, tl.count[d], tl.owners[d], before.count[old], before.owners[old])
+			}
+		}
+	})
+}
