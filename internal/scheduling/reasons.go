@@ -31,6 +31,18 @@ const (
 	byNothing // the pool would do: rules of topology are in the way
 )
 
+// nearness puts the pools in three rows: those that could have served the pod but
+// for something that ran out, those that have no type for it, the others.
+func (h hurdle) nearness() int {
+	switch {
+	case h >= byOffering:
+		return 2
+	case h == byRoom:
+		return 1
+	}
+	return 0
+}
+
 type miss struct {
 	at   hurdle
 	text string // "" when another sentence says it
@@ -168,10 +180,7 @@ func (r *reasoner) pools() (out []string, open bool) {
 		all = append(all, verdict{m, p.spec.Weight, []string{strconv.Quote(p.spec.Name)}})
 	}
 	slices.SortStableFunc(all, func(a, b verdict) int {
-		if (a.at < byRoom) != (b.at < byRoom) || a.weight == b.weight {
-			return cmp.Compare(b.at, a.at)
-		}
-		return cmp.Compare(b.weight, a.weight)
+		return cmp.Or(cmp.Compare(b.at.nearness(), a.at.nearness()), cmp.Compare(b.weight, a.weight), cmp.Compare(b.at, a.at))
 	})
 	for _, v := range all {
 		who := "NodePool "

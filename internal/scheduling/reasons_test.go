@@ -186,10 +186,10 @@ func TestReasonsOfPools(t *testing.T) {
 			`NodePools "p", "q": taint dedicated=yes:NoSchedule is not tolerated`,
 			`NodePool "r": taint other=yes:NoSchedule is not tolerated`,
 		}},
-		{"near misses first, the heavier pool before the lighter", given(pod("x", cpu(8000)), pool("tainted", weight(50), tainted("dedicated", noSchedule)), pool("light", limited(cluster.CPU, 4000)),
+		{"what ran out first, then what has no type for the pod, then what does not suit", given(pod("x", cpu(8000)), pool("tainted", weight(50), tainted("dedicated", noSchedule)), pool("light", limited(cluster.CPU, 4000)),
 			pool("heavy", weight(10), of(machine("s", 2, 8, 1)))), []string{
-			`NodePool "heavy": asks for 8 cores; the largest type of the pool that suits has 2 for pods (s)`,
 			`NodePool "light": limit cpu 4 reached (0 in use, 0 planned; the smallest type that holds the pod counts 8, large)`,
+			`NodePool "heavy": asks for 8 cores; the largest type of the pool that suits has 2 for pods (s)`,
 			`NodePool "tainted": taint dedicated=yes:NoSchedule is not tolerated`,
 		}},
 		{"a limit", given(pods(20, "x", cpu(2000)), pool("p", limited(cluster.CPU, 20_000), using(cluster.CPU, 8000))), []string{
