@@ -3,6 +3,7 @@ package provisioning
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"maps"
 	"sort"
 	"strings"
 	"time"
@@ -101,6 +102,22 @@ func (r *reporter) existing(rep *plan.Report) {
 	sort.SliceStable(rep.ExistingNodes, func(i, j int) bool { return rep.ExistingNodes[i].Name < rep.ExistingNodes[j].Name })
 }
 
+// hashAnnotation carries the hash of the template that a claim was made from, by
+// which drift is seen.
+const hashAnnotation = "karpenter.sh/nodepool-hash"
+
+func annotations(np *cluster.NodePool) map[string]string {
+	if np.Hash == "" {
+		return np.Annotations
+	}
+	out := maps.Clone(np.Annotations)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[hashAnnotation] = np.Hash
+	return out
+}
+
 // claims are the writes of the plan: a claim for each new node, which must not
 // exist yet.
 func claims(prob *scheduling.Problem, res *scheduling.Result, rep *plan.Report, now time.Time) ([]plan.Write, []plan.Precondition) {
@@ -112,7 +129,7 @@ func claims(prob *scheduling.Problem, res *scheduling.Result, rep *plan.Report, 
 		key := plan.Key("claim/" + nn.Name)
 		needs = append(needs, plan.Precondition{Key: key})
 		writes = append(writes, plan.Write{Key: key, Claim: cluster.NodeClaim{
-			Name: nn.Name, NodePool: np.Name, NodeClass: np.NodeClass, Labels: nn.Labels, Annotations: np.Annotations,
+			Name: nn.Name, NodePool: np.Name, NodeClass: np.NodeClass, Labels: nn.Labels, Annotations: annotations(np),
 			Requirements: nn.Requirements, Taints: np.Taints, StartupTaints: np.StartupTaints,
 			ExpireAfter: np.ExpireAfter, TerminationGracePeriod: np.TerminationGracePeriod,
 			Requests: nn.Requests, Capacity: res.Nodes[i].Cheapest.Type.Capacity, Allocatable: nn.Allocatable, Created: now,

@@ -112,26 +112,22 @@ func (w *world) node(n *cluster.Node) scheduling.Standing {
 		s.Pods = slices.DeleteFunc(slices.Clone(s.Pods), moves)
 	}
 	if !n.Initialized() {
-		s.Taints = w.lastingTaints(n.NodePoolName(), s.Taints)
+		s.Taints = w.lastingTaints(n, s.Taints)
 		if c := w.claimOf[n.Name]; c != nil {
 			s.Allocatable = expected(n.Allocatable, c.Allocatable)
 		}
 	} else if !n.Ready {
 		s.Closed = true
-		if !slices.ContainsFunc(s.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable }) {
+		if !slices.ContainsFunc(s.Taints, func(t corev1.Taint) bool {
+			return t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable
+		}) {
 			// What the node lifecycle controller adds to a node that is not ready.
 			s.Taints = append(slices.Clone(s.Taints), corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 		}
 	}
-	if !s.Allocatable.Has(cluster.Pods) {
-		s.Allocatable = s.Allocatable.With(cluster.Pods, defaultMaxPods)
-	}
 	s.Used = w.used(&s)
 	return s
 }
-
-// defaultMaxPods is the kubelet's own limit where a node reports none.
-const defaultMaxPods = 110
 
 // expected fills in what a starting node does not report yet.
 func expected(reported, promised cluster.Resources) cluster.Resources {
@@ -144,10 +140,13 @@ func expected(reported, promised cluster.Resources) cluster.Resources {
 	return out
 }
 
-// lastingTaints drops the taints that go when a node has started.
-func (w *world) lastingTaints(pool string, taints []corev1.Taint) []corev1.Taint {
+// lastingTaints drops the taints that go when a node has started: those that its
+// claim was made with, or, where there is no claim, its NodePool's.
+func (w *world) lastingTaints(n *cluster.Node, taints []corev1.Taint) []corev1.Taint {
 	var startup []corev1.Taint
-	if p := w.pools[pool]; p != nil {
+	if c := w.claimOf[n.Name]; c != nil {
+		startup = c.StartupTaints
+	} else if p := w.pools[n.NodePoolName()]; p != nil {
 		startup = p.StartupTaints
 	}
 	return slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool {
@@ -180,7 +179,7 @@ func (w *world) inFlight(c *cluster.NodeClaim) scheduling.Standing {
 	if _, ok := labels[cluster.LabelNodePool]; !ok && c.NodePool != "" {
 		labels[cluster.LabelNodePool] = c.NodePool
 	}
-	s := scheduling.Standing{Name: c.Name, Labels: labels, Taints: c.Taints, Allocatable: c.Allocatable}
+	s := scheduling.Standing{Name: c.Name, InFlight: true, Labels: labels, Taints: c.Taints, Allocatable: c.Allocatable}
 	if t := w.typeOf(labels); t != nil {
 		for k, v := range t.Labels {
 			if _, ok := labels[k]; !ok {

@@ -130,16 +130,15 @@ func (s *solver) takeExclusive(p *cluster.Pod) string {
 			continue
 		}
 		id := p.Namespace + "/" + v.Claim
-		if user := s.exclusiveUser(id); user != "" && user != p.Key() {
+		if user := s.exclusiveUser(id); user != p.Key() {
 			return v.Claim
 		}
-		s.exclusive[id] = p.Key()
 	}
 	return ""
 }
 
-// exclusiveUser is the pod that has a claim for itself: one that stands, or one
-// that came before.
+// exclusiveUser is the pod that has a claim for itself: one that stands, or of
+// those that wait the one of the highest priority, then by name.
 func (s *solver) exclusiveUser(id string) string {
 	if s.exclusive == nil {
 		s.exclusive = map[string]string{}
@@ -150,6 +149,20 @@ func (s *solver) exclusiveUser(id string) string {
 						s.exclusive[p.Namespace+"/"+c] = p.Key()
 					}
 				}
+			}
+		}
+		first := map[string]*cluster.Pod{}
+		for _, p := range s.p.Pods {
+			for k := range p.Volumes {
+				id := p.Namespace + "/" + p.Volumes[k].Claim
+				if old := first[id]; old == nil || p.Priority > old.Priority || p.Priority == old.Priority && comparePods(p, old) < 0 {
+					first[id] = p
+				}
+			}
+		}
+		for id, p := range first {
+			if s.exclusive[id] == "" {
+				s.exclusive[id] = p.Key()
 			}
 		}
 	}
@@ -285,6 +298,12 @@ func (s *solver) classRefs(c *class, matched []int32) {
 	for _, r := range s.refsOf(owned.hard, matched, c.shape.rep.HostPorts) {
 		if r.own || s.hardGroup[r.g] {
 			c.hard = append(c.hard, r)
+		}
+	}
+	for _, g := range matched {
+		// What others would like to be near has to be somewhere for them to see.
+		if s.groups[g].kind == affinity && !s.hardGroup[g] && !slices.ContainsFunc(owned.soft, func(o softGroup) bool { return o.g == g }) {
+			c.soft = append(c.soft, softRef{ref{g, false, true}, 0})
 		}
 	}
 	for _, sg := range owned.soft {

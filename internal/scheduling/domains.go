@@ -133,7 +133,19 @@ func (s *solver) orderForDomains(key string, parts []part) {
 		if a.c.shape.priority != b.c.shape.priority {
 			return a.c.shape.priority > b.c.shape.priority
 		}
+		if x, y := s.wantsOthers(key, a.c), s.wantsOthers(key, b.c); x != y {
+			return y
+		}
 		return owns(a) > owns(b)
+	})
+}
+
+// wantsOthers tells whether a class would like to be near pods that are not its
+// own: those should have their place first.
+func (s *solver) wantsOthers(key string, c *class) bool {
+	return slices.ContainsFunc(c.soft, func(r softRef) bool {
+		g := s.groups[r.g]
+		return g.kind == affinity && g.key == key && r.own && !r.match
 	})
 }
 
@@ -475,7 +487,7 @@ func (s *solver) domainScore(key string, c *class, ch *domainChoice, all []part,
 	}
 	for _, r := range c.soft {
 		g := s.groups[r.g]
-		if g.key != key {
+		if g.key != key || !r.own {
 			continue
 		}
 		t := &s.tallies[r.g]

@@ -71,6 +71,12 @@ func (pk *packer) fill(sg *segment, c *candidate, seed *item, seedKind int, f *f
 		}
 		pk.putCapped(sg, f, seed)
 	}
+	if pk.scarceFirst {
+		pk.onlyScarce = true
+		pk.fillFrom(sg, c, seedKind, f, false)
+		pk.onlyScarce = false
+		pk.rewind(sg)
+	}
 	pk.fillFrom(sg, c, seedKind, f, true)
 	pk.rewind(sg)
 	pk.fillFrom(sg, c, seedKind, f, false)
@@ -99,6 +105,9 @@ func (pk *packer) fillFrom(sg *segment, c *candidate, seedKind int, f *filling, 
 		k := min(it.req.times(&f.rem, s.nd), pk.n[it.id]-pk.holds(it), s.hostCap(f.host, it.host))
 		if k > 2 {
 			k = max(1, k/pk.opt.chunk)
+		}
+		if it.softCap > 0 {
+			k = min(k, it.softCap-pk.holds(it))
 		}
 		if !pk.tryPut(f, it, k) {
 			pk.dead[it.id] = pk.mark
@@ -224,7 +233,10 @@ func (pk *packer) candidateItem(f *filling, bk *bucket, b int, w *weights, seedK
 	prefix := true
 	for i := int(pk.heads[b]); i < len(bk.items); i++ {
 		it := bk.items[i]
-		gone := pk.dead[it.id] == pk.mark || pk.n[it.id] <= pk.holds(it) || !it.waits && pk.blocked(f, it)
+		gone := pk.dead[it.id] == pk.mark || pk.n[it.id] <= pk.holds(it) || it.softCap > 0 && pk.holds(it) >= it.softCap || !it.waits && pk.blocked(f, it)
+		if pk.onlyScarce && !pk.round.kinds[pk.kindOf[it.id]].scarce {
+			gone = true
+		}
 		beta := 1.0
 		if !gone {
 			if beta = pk.beta(it, w); home && beta < atHome {

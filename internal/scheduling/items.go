@@ -18,6 +18,8 @@ type item struct {
 	host    []hostPart
 	// selfCap is how many units a node may hold by the item's own rules.
 	selfCap   int64
+	soft      []hostWish
+	softCap   int64 // units that a node had better not pass, 0 for no wish; set between runs
 	priority  int32
 	why       string
 	value     float64 // USD an hour that a unit is worth, set by weigh
@@ -81,7 +83,7 @@ func (s *solver) makeItems(parts []part) {
 			continue
 		}
 		s.addItem(&item{members: []member{{p.c, p.pods, 1}}, sig: p.sig, req: p.c.req, n: int64(len(p.pods)),
-			host: s.hostParts(p.c, 1), priority: p.c.shape.priority, why: p.why})
+			host: s.hostParts(p.c, 1), soft: s.hostWishes(p.c), priority: p.c.shape.priority, why: p.why})
 	}
 	sort.SliceStable(s.items, func(i, j int) bool { return s.itemLess(s.items[i], s.items[j]) })
 	shapes := map[vec]int32{}

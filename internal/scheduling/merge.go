@@ -96,6 +96,19 @@ func (pk *packer) joined(a, b *pattern, budget float64, work *int) (pattern, boo
 			}
 		}
 	}
+	for _, l := range a.loads {
+		if c := l.it.softCap; c > 0 {
+			k := l.k
+			for _, o := range b.loads {
+				if o.it == l.it {
+					k += o.k
+				}
+			}
+			if k > c {
+				return m, false
+			}
+		}
+	}
 	u := a.pool.u
 	cols := s.states[m.st].cols
 	exotic := u.types[u.cols[a.col].typ].Exotic || u.types[u.cols[b.col].typ].Exotic

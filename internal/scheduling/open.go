@@ -273,6 +273,7 @@ func (s *solver) fillReservation(r *round, sg *segment, n []int64, free map[stri
 		if k < 0 || !pk.limitAllows(sg.pool, sg.cands[0].typ, 1) {
 			break
 		}
+		pk.scarceFirst = r.kinds[k].scarce
 		pk.fill(sg, &sg.cands[0], nil, k, &pk.cur)
 		if !pk.commitOne(sg, &sg.cands[0], &pk.cur) {
 			break
@@ -303,7 +304,31 @@ func (pk *packer) commitOne(sg *segment, c *candidate, f *filling) bool {
 	return true
 }
 
-// richestKind is the kind of the segment with the most left, -1 for none.
+// onlyReserved tells whether the pools of its weight offer a kind nothing but
+// reserved capacity.
+func (s *solver) onlyReserved(k *kind) bool {
+	any := false
+	for _, p := range s.pools {
+		f := s.fitOf(k.sig, p)
+		if p.spec.Weight != k.weight || !f.ok {
+			continue
+		}
+		plain := false
+		f.cols.each(func(c int) {
+			if k.least.within(&p.room[p.u.cols[c].typ], s.nd) {
+				any = true
+				plain = plain || p.u.cols[c].off.ReservationID == ""
+			}
+		})
+		if plain {
+			return false
+		}
+	}
+	return any
+}
+
+// richestKind is the kind of the segment with the most left, of those that have no
+// other place first; -1 for none.
 func (pk *packer) richestKind(sg *segment) int {
 	worth := make([]float64, len(pk.round.kinds))
 	for i, it := range pk.s.items {
@@ -313,7 +338,14 @@ func (pk *packer) richestKind(sg *segment) int {
 	}
 	best := -1
 	for k, w := range worth {
-		if w > 0 && (best < 0 || w > worth[best]) {
+		if w <= 0 {
+			continue
+		}
+		if best < 0 {
+			best = k
+			continue
+		}
+		if a, b := pk.round.kinds[k].scarce, pk.round.kinds[best].scarce; a && !b || a == b && w > worth[best] {
 			best = k
 		}
 	}

@@ -33,6 +33,7 @@ type packer struct {
 	s      *solver
 	opt    packOptions
 	round  *round
+	start  []int64 // units at the start, by item
 	n      []int64 // units left, by item
 	kindOf []int   // by item
 	base   []int32 // empty node, by pool
@@ -57,7 +58,9 @@ type packer struct {
 	rest           float64 // worth of what is left
 	left           float64 // worth of what is left when last weighed
 	worth0         float64 // of all that the run began with
-	partial        bool    // on a part of the problem: what the whole was worth stays
+	onlyScarce     bool
+	scarceFirst    bool // fill with what has no other place before anything else
+	partial        bool // on a part of the problem: what the whole was worth stays
 	maxBoost       float64
 }
 
@@ -114,6 +117,10 @@ func (s *solver) newRound(n []int64, weight []int32, sized bool) *round {
 		}
 		it.columns = k.columns
 		r.kindOf[i] = k.id
+	}
+	for _, k := range r.kinds {
+		k.avoids = s.avoided(k)
+		k.scarce = s.onlyReserved(k)
 	}
 	r.segs = s.segmentsFor(r.kinds)
 	r.ofKind = make([][]*segment, len(r.kinds))
@@ -194,7 +201,7 @@ func (r *round) fillBuckets(s *solver, sg *segment, n []int64) {
 
 // newPacker starts a run on what is left of the items.
 func (s *solver) newPacker(r *round, n []int64, opt packOptions) *packer {
-	pk := &packer{s: s, opt: opt, round: r, n: slices.Clone(n), kindOf: r.kindOf,
+	pk := &packer{s: s, opt: opt, round: r, start: n, n: slices.Clone(n), kindOf: r.kindOf,
 		dead: make([]uint32, len(s.items)), heldMark: make([]uint32, len(s.items)), held: make([]int64, len(s.items)),
 		hostSeen: make([]uint32, s.hostClasses), hostShut: make([]bool, s.hostClasses),
 		tryCache: make([][]try, len(r.kinds)), need: make([]int64, len(s.items))}

@@ -132,6 +132,12 @@ func (p *pool) compileDaemons(s *solver, daemons []*cluster.DaemonSet) {
 			continue
 		}
 		req := s.vectorOf(pod.Requests)
+		if len(pod.Volumes) > 0 {
+			attach := s.volumesOf(pod).attach
+			for d, driver := range s.attach {
+				req[s.firstAttach+d] = attach[driver]
+			}
+		}
 		cols := p.termColumns(s.sigs[sig])
 		if len(pod.HostPorts) > 0 {
 			p.portDaemons = append(p.portDaemons, portDaemon{pod.HostPorts, cols})

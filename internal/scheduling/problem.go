@@ -35,6 +35,7 @@ type Standing struct {
 	VolumeLimits map[string]int64  // by driver; absent means no limit
 	Pods         []*cluster.Pod    // bound, their resources included in Used
 	Used         cluster.Resources // of bound pods and of daemons that will come; includes "pods"
+	InFlight     bool              // a claim whose node has not joined: comes after those that stand
 	Closed       bool              // cordoned or going away: its pods count for topology, it takes none
 	Leaving      bool              // going away: its domains are not there to be spread over
 }

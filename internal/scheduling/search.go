@@ -44,7 +44,7 @@ func (s *solver) packRound(n []int64, weight []int32) []*openNode {
 			work += pk.work
 		}
 	}
-	best := choose(runs)
+	best := choose(runs).spreadOut()
 	best.improve(searchWork - work)
 	best.fewer(searchWork / 4)
 	best.merge(searchWork / 4)

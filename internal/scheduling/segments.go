@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/dovetail-sh/dovetail/internal/cluster"
@@ -18,6 +19,9 @@ type kind struct {
 	tier    int // size: what cannot use the small types must not be weighed by them
 	least   vec // of each resource, what any of the items asks for
 	columns int
+	avoids  []bool // pools that would rather be left alone, and are dear enough to be
+	// scarce kinds have no place but reserved capacity.
+	scarce bool
 }
 
 // segment is the columns of one pool that exactly the same kinds may use.
@@ -65,7 +69,7 @@ func (s *solver) poolSegments(p *pool, kinds []*kind) []*segment {
 	hash := make([]uint64, len(u.cols))
 	var member []*kind
 	for _, k := range kinds {
-		if p.spec.Weight != k.weight {
+		if p.spec.Weight != k.weight || k.avoids != nil && k.avoids[p.index] {
 			continue
 		}
 		f := s.fitOf(k.sig, p)
@@ -112,6 +116,42 @@ func (s *solver) poolSegments(p *pool, kinds []*kind) []*segment {
 	out = slices.DeleteFunc(out, func(sg *segment) bool { return !sg.wanted(kinds) })
 	for _, sg := range out {
 		s.prune(sg)
+	}
+	return out
+}
+
+// avoided are the pools whose PreferNoSchedule taints a kind does not tolerate and
+// whose nodes are not so much cheaper that it should go there all the same; nil
+// when there are none.
+func (s *solver) avoided(k *kind) []bool {
+	var soft []*pool
+	clean := math.Inf(1)
+	cost := func(p *pool, f *fit) float64 {
+		low := math.Inf(1)
+		shares := s.typeShares(p, &k.least)
+		f.cols.each(func(c int) {
+			if part := shares[p.u.cols[c].typ]; part >= 0 {
+				low = min(low, p.u.cols[c].price*part)
+			}
+		})
+		return low
+	}
+	for _, p := range s.pools {
+		if p.spec.Weight != k.weight {
+			continue
+		}
+		if f := s.fitOf(k.sig, p); f.ok && f.soft {
+			soft = append(soft, p)
+		} else if f.ok {
+			clean = min(clean, cost(p, f))
+		}
+	}
+	if len(soft) == 0 || math.IsInf(clean, 1) {
+		return nil
+	}
+	out := make([]bool, len(s.pools))
+	for _, p := range soft {
+		out[p.index] = cost(p, s.fitOf(k.sig, p))*(1+softTaintWeight/100.0) >= clean
 	}
 	return out
 }

@@ -31,7 +31,13 @@ func (s *solver) readStanding() {
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return nodes[order[a]].Name < nodes[order[b]].Name })
+	sort.SliceStable(order, func(a, b int) bool {
+		x, y := &nodes[order[a]], &nodes[order[b]]
+		if x.InFlight != y.InFlight {
+			return y.InFlight
+		}
+		return x.Name < y.Name
+	})
 	kinds := map[uint64]int32{}
 	seed := maphash.MakeSeed()
 	s.standing = make([]*standingNode, 0, len(nodes))
@@ -328,6 +334,11 @@ func (s *solver) fillStanding() {
 		if it.n == 0 || len(open) == 0 {
 			continue
 		}
+		if len(it.soft) > 0 && it.n <= wishUnits && len(open) <= wishNodes {
+			s.offerWishes(open, it)
+			open = s.stillOpen(open)
+			continue
+		}
 		for pass := 0; pass < 2 && it.n > 0; pass++ {
 			for _, n := range open {
 				if it.n == 0 {
@@ -351,9 +362,13 @@ func (s *solver) offer(n *standingNode, it *item, soft bool) {
 		}
 	}
 	k = min(k, it.n, s.hostCap(n.host, it.host))
-	if k <= 0 {
-		return
+	if k > 0 {
+		s.land(n, it, k)
 	}
+}
+
+// land puts units of an item on a standing node.
+func (s *solver) land(n *standingNode, it *item, k int64) {
 	n.free.subTimes(&it.req, k, s.nd)
 	n.host = n.host.with(it.host, int32(k))
 	n.pods = append(n.pods, it.take(k)...)

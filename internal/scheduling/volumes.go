@@ -50,7 +50,7 @@ func (s *solver) volumesOf(p *cluster.Pod) volumeNeeds {
 			continue
 		}
 		if v.Ephemeral {
-			s.unbound(&needs, &v.StorageClass, fmt.Sprintf("the ephemeral volume %q", v.Claim))
+			s.unbound(&needs, className(v.StorageClass), fmt.Sprintf("the ephemeral volume %q", v.Claim))
 		} else if !seen[v.Claim] {
 			seen[v.Claim] = true
 			s.claimed(&needs, p, v.Claim)
@@ -130,7 +130,10 @@ func (s *solver) bound(n *volumeNeeds, pvc *cluster.PVC) {
 func (s *solver) unbound(n *volumeNeeds, class *string, what string) {
 	var sc *cluster.StorageClass
 	switch {
-	case class != nil && *class != "":
+	case class != nil && *class == "":
+		n.problem = what + " is unbound and asks for no StorageClass (storageClassName is empty): bind it to a PersistentVolume, or name a class"
+		return
+	case class != nil:
 		if sc = s.p.Volumes.Classes[*class]; sc == nil {
 			n.problem = fmt.Sprintf("%s names StorageClass %q, which is not there: create it, or name another", what, *class)
 			return
@@ -165,6 +168,14 @@ func (s *solver) unbound(n *volumeNeeds, class *string, what string) {
 		}
 		n.restrict(terms)
 	}
+}
+
+// className is the class that an ephemeral volume's template names, nil for none.
+func className(name string) *string {
+	if name == "" {
+		return nil
+	}
+	return &name
 }
 
 func (s *solver) defaultClass() *cluster.StorageClass {
