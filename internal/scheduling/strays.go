@@ -30,6 +30,13 @@ func (s *solver) placeStrays(nodes []*openNode) []*openNode {
 		}
 		s.enforce(nodes)
 	}
+	if len(s.strays) == 0 {
+		nodes = s.refine(nodes)
+		s.enforce(nodes)
+		if len(s.strays) > 0 {
+			nodes, _ = s.placeAll(nodes)
+		}
+	}
 	return nodes
 }
 
