@@ -1,8 +1,11 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
 
 // TestBroken: text that cannot be read is reported with its line, and what
@@ -117,5 +120,86 @@ func TestLimits(t *testing.T) {
 	r := l.finish()
 	if len(r.Objects) != 3 || len(r.Errors) != 1 || !strings.Contains(r.Errors[0].Error(), "f: document 1: Namespace/f4: the input has more than 3 objects") {
 		t.Error(r.Errors, where(r))
+	}
+}
+
+// TestManyMistakes: files of nothing but mistakes, and files that a parser reads
+// slowly. Each is so long that it would not end, or fill the memory, if the work
+// grew faster than the file; the errors stay few.
+func TestManyMistakes(t *testing.T) {
+	numbered := func(format string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	labels := "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: a\n  labels:\n" + numbered("    k%d: 1\n", 200_000)
+	for _, c := range []struct {
+		name, text, first, last string
+		errors, more            int
+	}{
+		{"one key", strings.Repeat("a: b\n", 1_000_000), `line 2: is not valid YAML: the key "a" stands here twice; keep one`, "999899 more mistakes like these", 101, 0},
+		{"one key, flow style", "a: {" + strings.Repeat("b: c,\n", 100_000) + "}", `line 2: is not valid YAML: the key "b" stands here twice`, "99899 more mistakes", 101, 0},
+		{"one key, by an alias", "x: &a " + strings.Repeat("v", 1<<20) + "\ny:\n" + strings.Repeat("  *a : b\n", 100_000), "the alias *a stands for a key", "write the key itself", 1, 0},
+		{"one key in each of many items", "kind: List\napiVersion: v1\nitems:\n" + strings.Repeat("- a: b\n  a: c\n", 200_000), `line 5: is not valid YAML: the key "a"`, "more mistakes", 101, 0},
+		{"wrong types in one object", labels, "k0: must be a string", "k999: must be a string", 1000, 199_001}, // spec is missing as well
+		{"objects that are none", strings.Repeat("{}", 400_000), "kind: is missing", "apiVersion: is missing", 1000, maxMistakes - maxErrors},
+		{"documents that are none", strings.Repeat("a: b: c\n---\n", 120_000), "is not valid YAML", "is not valid YAML", 1000, maxMistakes - maxErrors},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := Load([]Source{{Name: "f", Data: []byte(c.text)}}, Options{})
+			if len(r.Errors) != c.errors || r.MoreErrors != c.more {
+				t.Fatalf("have %d errors and %d more, want %d and %d", len(r.Errors), r.MoreErrors, c.errors, c.more)
+			}
+			if first, last := r.Errors[0].Error(), r.Errors[len(r.Errors)-1].Error(); !strings.Contains(first, c.first) || !strings.Contains(last, c.last) {
+				t.Errorf("the first error is %s\nthe last one is %s", first, last)
+			}
+		})
+	}
+}
+
+// TestDuplicateKeys: each key that stands twice is told with its own line.
+func TestDuplicateKeys(t *testing.T) {
+	r := Load([]Source{{Name: "f", Data: []byte("# one\n---\na: 1\nb:\n  c:\n    d: 1\n  c:\n    e: 1\n\na:\n- f: 1\n  f: 2\n")}}, Options{})
+	var lines []string
+	for _, e := range r.Errors {
+		line, _, _ := strings.Cut(e.Message, ":")
+		lines = append(lines, line)
+	}
+	if got := strings.Join(lines, ", "); got != "line 7, line 10, line 12" {
+		t.Errorf("told are %s: %v", got, r.Errors)
+	}
+}
+
+// TestAliasAsKey: a short document may have one, and a star in a text is none.
+func TestAliasAsKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: &n b\n*n : c\n":               "n",
+		"a: &n b\n? *n\n: c\n":            "n",
+		"a: &n b\nc: {*n : d}\n":          "n",
+		"a: &n b\nc: *n\n":                "",
+		"a: &n b\nc: '*.example.com:1'\n": "",
+		"a: b * c: &\n":                   "",
+	} {
+		if got := aliasAsKey([]byte(text)); got != want {
+			t.Errorf("aliasAsKey(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestLongValueLists: two long lists of values are compared in the time that it
+// takes to read them.
+func TestLongValueLists(t *testing.T) {
+	values := make([]string, 200_000)
+	for i := range values {
+		values[i] = fmt.Sprintf("v%d", i)
+	}
+	left := everything()
+	for _, op := range []cluster.Operator{cluster.In, cluster.In, cluster.NotIn} {
+		left.add(&cluster.Requirement{Key: "a", Operator: op, Values: values})
+	}
+	if !left.empty() {
+		t.Error("what is both listed and excluded is left")
 	}
 }

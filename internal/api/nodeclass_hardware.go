@@ -66,8 +66,11 @@ func checkVolumeSize(size, path string, r *reporter) {
 		r.add(path, message)
 		return
 	}
-	if n, _ := strconv.Atoi(found[1]); n > volumeSizeLimits[found[2]] {
+	switch n, _ := strconv.Atoi(found[1]); {
+	case n > volumeSizeLimits[found[2]]:
 		r.addf(path, "%q is more than a volume can have; the most is %d%s", size, volumeSizeLimits[found[2]], found[2])
+	case found[2] == "Ti" && n > 10 && n%10 > 7 && n != volumeSizeLimits["Ti"]:
+		r.addf(path, "%q is not taken by the schema, which has a gap there; write %dGi", size, n<<10)
 	}
 }
 

@@ -54,26 +54,42 @@ func checkClass(s *EC2NodeClassSpec, r *reporter) {
 type idRule struct {
 	prefix  string
 	pattern *regexp.Regexp
+	// loose is what the schema takes, where it does not bind the pattern to both
+	// ends; nil where it does.
+	loose *regexp.Regexp
 }
 
 func newIDRule(prefix string) idRule {
-	return idRule{prefix, regexp.MustCompile(`^` + prefix + `-[0-9a-z]+$`)}
+	return idRule{prefix: prefix, pattern: regexp.MustCompile(`^` + prefix + `-[0-9a-z]+$`)}
+}
+
+func newLooseIDRule(prefix string) idRule {
+	rule := newIDRule(prefix)
+	rule.loose = regexp.MustCompile(prefix + `-[0-9a-z]`)
+	return rule
 }
 
 var (
-	subnetID      = newIDRule("subnet")
-	groupID       = newIDRule("sg")
-	imageID       = newIDRule("ami")
+	subnetID      = newLooseIDRule("subnet")
+	groupID       = newLooseIDRule("sg")
+	imageID       = newLooseIDRule("ami")
 	reservationID = newIDRule("cr")
 	placementID   = newIDRule("pg")
 	ownerPattern  = regexp.MustCompile(`^[0-9]{12}$`)
 )
 
-// check wants an id of that form; nil is fine.
+// check wants an id of that form; nil is fine. It warns of what is no id and yet
+// passes the schema.
 func (rule idRule) check(id *string, path string, r *reporter) {
-	if id != nil && !rule.pattern.MatchString(*id) {
-		r.addf(path, "%q is not an id; it must be %s- followed by lower-case letters and digits", shorten(*id), rule.prefix)
+	if id == nil || rule.pattern.MatchString(*id) {
+		return
 	}
+	message := strconv.Quote(shorten(*id)) + " is not an id; it must be " + rule.prefix + "- followed by lower-case letters and digits"
+	if rule.loose != nil && rule.loose.MatchString(*id) {
+		r.warn(path, message)
+		return
+	}
+	r.add(path, message)
 }
 
 // checkTerms applies what all lists of selector terms have in common.
@@ -106,6 +122,37 @@ func alone(r *reporter, path, name string, others ...string) {
 	}
 }
 
+// exclusive is the rule that a field excludes others of its term. The schema
+// refuses a list in which every term breaks it, and lets a list pass in which
+// some do: those are warned of.
+type exclusive struct {
+	name   string
+	broken []brokenTerm
+}
+
+type brokenTerm struct {
+	at     string
+	others []string
+}
+
+// see notes a term that has the field and others with it.
+func (e *exclusive) see(at string, has bool, others ...fieldGiven) {
+	if names := given(others...); has && len(names) > 0 {
+		e.broken = append(e.broken, brokenTerm{at, names})
+	}
+}
+
+// report tells of the broken ones among n terms.
+func (e *exclusive) report(n int, r *reporter) {
+	for _, b := range e.broken {
+		if len(e.broken) == n {
+			alone(r, b.at, e.name, b.others...)
+			continue
+		}
+		r.warn(field(b.at, e.name), "stands in one term with "+strings.Join(b.others, ", ")+", so that only what has both is selected; put them into terms of their own")
+	}
+}
+
 // given names the fields that are there.
 func given(fields ...fieldGiven) []string {
 	var out []string
@@ -124,6 +171,7 @@ type fieldGiven struct {
 
 func checkSubnetTerms(terms []SubnetTerm, r *reporter) {
 	const path = "spec.subnetSelectorTerms"
+	id := exclusive{name: "id"}
 	checkTerms(path, terms == nil, len(terms), true, "select subnets by tags or id, such as - tags: {karpenter.sh/discovery: my-cluster}", r)
 	for i, t := range terms {
 		at := index(path, i)
@@ -132,14 +180,14 @@ func checkSubnetTerms(terms []SubnetTerm, r *reporter) {
 		}
 		checkTermTags(t.Tags, field(at, "tags"), r)
 		subnetID.check(t.ID, field(at, "id"), r)
-		if t.ID != nil {
-			alone(r, at, "id", given(fieldGiven{"tags", t.Tags != nil})...)
-		}
+		id.see(at, t.ID != nil, fieldGiven{"tags", t.Tags != nil})
 	}
+	id.report(len(terms), r)
 }
 
 func checkSecurityGroupTerms(terms []SecurityGroupTerm, r *reporter) {
 	const path = "spec.securityGroupSelectorTerms"
+	id, name := exclusive{name: "id"}, exclusive{name: "name"}
 	checkTerms(path, terms == nil, len(terms), true, "select security groups by tags, id or name, such as - tags: {karpenter.sh/discovery: my-cluster}", r)
 	for i, t := range terms {
 		at := index(path, i)
@@ -148,16 +196,18 @@ func checkSecurityGroupTerms(terms []SecurityGroupTerm, r *reporter) {
 		}
 		checkTermTags(t.Tags, field(at, "tags"), r)
 		groupID.check(t.ID, field(at, "id"), r)
-		if t.ID != nil {
-			alone(r, at, "id", given(fieldGiven{"tags", t.Tags != nil}, fieldGiven{"name", t.Name != nil})...)
-		} else if t.Name != nil {
-			alone(r, at, "name", given(fieldGiven{"tags", t.Tags != nil})...)
-		}
+		id.see(at, t.ID != nil, fieldGiven{"tags", t.Tags != nil}, fieldGiven{"name", t.Name != nil})
+		name.see(at, t.Name != nil, fieldGiven{"tags", t.Tags != nil}, fieldGiven{"id", t.ID != nil})
+	}
+	id.report(len(terms), r)
+	if len(id.broken) < len(terms) { // or all has been said
+		name.report(len(terms), r)
 	}
 }
 
 func checkReservationTerms(terms []CapacityReservationTerm, r *reporter) {
 	const path = "spec.capacityReservationSelectorTerms"
+	id := exclusive{name: "id"}
 	checkTerms(path, terms == nil, len(terms), false, "", r)
 	for i, t := range terms {
 		at := index(path, i)
@@ -166,10 +216,8 @@ func checkReservationTerms(terms []CapacityReservationTerm, r *reporter) {
 		}
 		checkTermTags(t.Tags, field(at, "tags"), r)
 		reservationID.check(t.ID, field(at, "id"), r)
-		if t.ID != nil {
-			alone(r, at, "id", given(fieldGiven{"tags", t.Tags != nil}, fieldGiven{"ownerID", t.OwnerID != nil},
-				fieldGiven{"instanceMatchCriteria", t.InstanceMatchCriteria != nil})...)
-		}
+		id.see(at, t.ID != nil, fieldGiven{"tags", t.Tags != nil}, fieldGiven{"ownerID", t.OwnerID != nil},
+			fieldGiven{"instanceMatchCriteria", t.InstanceMatchCriteria != nil})
 		if t.OwnerID != nil && !ownerPattern.MatchString(*t.OwnerID) {
 			r.addf(field(at, "ownerID"), "%q is not the id of an account; it must be 12 digits in quotes", shorten(*t.OwnerID))
 		}
@@ -177,6 +225,7 @@ func checkReservationTerms(terms []CapacityReservationTerm, r *reporter) {
 			r.oneOf(field(at, "instanceMatchCriteria"), *t.InstanceMatchCriteria, "open", "targeted")
 		}
 	}
+	id.report(len(terms), r)
 }
 
 func checkPlacementGroup(g *PlacementGroupSelector, r *reporter) {

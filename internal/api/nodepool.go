@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/dovetail-sh/dovetail/internal/cluster"
 )
@@ -228,11 +229,23 @@ func checkTaint(t *corev1.Taint, path string, r *reporter) {
 	} else {
 		checkKey(t.Key, field(path, "key"), r)
 	}
-	checkValue(t.Value, field(path, "value"), r)
+	checkTaintValue(t.Value, field(path, "value"), r)
 	if t.Effect == "" {
 		r.missing(field(path, "effect"), "write "+orList(taintEffects))
 	} else {
 		r.oneOf(field(path, "effect"), string(t.Effect), taintEffects...)
+	}
+}
+
+// checkTaintValue wants what the schema takes, which may have a domain before it
+// as a key may. The kubelet takes the value of a label only.
+func checkTaintValue(v, path string, r *reporter) {
+	switch {
+	case len(validation.IsValidLabelValue(v)) == 0:
+	case len(validation.IsQualifiedName(v)) == 0:
+		r.warn(path, strconv.Quote(shorten(v))+" is not a label value, and a kubelet does not register with such a taint; write at most 63 letters, digits, -, _ and .")
+	default:
+		checkValue(v, path, r)
 	}
 }
 

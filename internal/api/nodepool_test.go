@@ -124,6 +124,7 @@ func TestNodePoolTemplateRules(t *testing.T) {
 		{name: "taint with an unknown effect", patch: inTemplate("taints: [{key: a, effect: noSchedule}]"), path: atTemplate + ".taints[0].effect", says: `did you mean "NoSchedule"?`},
 		{name: "taint with a bad key", patch: inTemplate("taints: [{key: 'a b', effect: NoSchedule}]"), path: atTemplate + ".taints[0].key", says: "not a label key"},
 		{name: "taint with a bad value", patch: inTemplate("taints: [{key: a, value: 'b c', effect: NoSchedule}]"), path: atTemplate + ".taints[0].value", says: "not a label value"},
+		{name: "taint with a domain in its value", patch: inTemplate("taints: [{key: a, value: example.com/b, effect: NoSchedule}]"), path: atTemplate + ".taints[0].value", says: "a kubelet does not register", warn: true},
 		{name: "taint twice", patch: inTemplate("taints: [{key: a, effect: NoSchedule}], startupTaints: [{key: a, value: x, effect: NoSchedule}]"), path: atTemplate + ".startupTaints[0]", says: "already", warn: true},
 
 		{name: "expires", patch: inTemplate("expireAfter: 1h30m")},

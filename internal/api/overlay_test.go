@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -144,5 +145,18 @@ func TestOverlayConflicts(t *testing.T) {
 				t.Errorf("have %q, want %q: %v %v", got, c.want, r.Errors, r.Warnings)
 			}
 		})
+	}
+}
+
+// TestManyOverlaysOfOneWeight: each is compared with all the others, so that
+// there is an end to it.
+func TestManyOverlaysOfOneWeight(t *testing.T) {
+	var b strings.Builder
+	for i := range maxEqualOverlays + 1 {
+		fmt.Fprintf(&b, `{"apiVersion":"karpenter.sh/v1alpha1","kind":"NodeOverlay","metadata":{"name":"o%d"},"spec":{"weight":7,"price":"1","requirements":[{"key":"a","operator":"In","values":["v%d"]}]}}`, i, i)
+	}
+	r := Load([]Source{{Name: "f", Data: []byte(b.String())}}, Options{})
+	if len(r.Errors) != 1 || !strings.Contains(r.Errors[0].Error(), "NodeOverlay/o4000: spec.weight: 7 is the weight of more than 4000 overlays") {
+		t.Error(r.Errors)
 	}
 }

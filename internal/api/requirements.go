@@ -225,11 +225,6 @@ func (m *remainder) empty() bool {
 	return !slices.ContainsFunc(m.only, func(v string) bool { return !excluded(v) && m.inRange(v) })
 }
 
-// has tells whether a value is left.
-func (m *remainder) has(v string) bool {
-	return (!m.listed || slices.Contains(m.only, v)) && !slices.Contains(m.not, v) && m.inRange(v)
-}
-
 // inRange tells whether the comparisons allow a value.
 func (m *remainder) inRange(v string) bool {
 	if len(m.compared) == 0 {

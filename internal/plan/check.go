@@ -83,6 +83,8 @@ type checker struct {
 
 	selectors     []*selector // the first is satisfied by every node
 	selectorIndex map[string]int32
+	values        []string // of labels
+	valueIndex    map[string]int32
 	lists         lists
 	choices       []*choice
 	choiceIndex   map[choiceKey]*choice
@@ -106,7 +108,7 @@ func newChecker(in CheckInput) *checker {
 		in: in, snap: in.Snapshot, report: &in.Proposal.Report,
 		pools: make(map[string]*cluster.NodePool, len(in.Snapshot.NodePools)), classes: make(map[string]*cluster.NodeClass, len(in.Snapshot.NodeClasses)),
 		views: map[string]*poolView{}, types: map[string][]cluster.InstanceType{},
-		selectors: []*selector{{}}, selectorIndex: map[string]int32{"": 0}, choiceIndex: map[choiceKey]*choice{},
+		selectors: []*selector{{}}, selectorIndex: map[string]int32{"": 0}, valueIndex: map[string]int32{}, choiceIndex: map[choiceKey]*choice{},
 		lists: newLists(), dims: newDims(),
 	}
 	for i := range c.snap.NodePools {

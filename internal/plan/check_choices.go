@@ -14,6 +14,7 @@ type choice struct {
 	id       int32
 	t        *template
 	offers   []int32 // by type in the order of the list
+	byType   []int32 // the first of each type
 	cheapest int32   // an offer; -1 when there are none
 	wrong    []wrong // what is wrong with it whatever pods it takes
 	reserved []string
@@ -117,27 +118,28 @@ func (c *checker) choiceOf(t *template, n *NewNode) *choice {
 	ch := &choice{id: int32(len(c.choices)), t: t, cheapest: -1, common: map[string]commonLabel{}, largest: map[string]int64{}}
 	c.choices = append(c.choices, ch)
 	c.choiceIndex[key] = ch
-	ch.collect(n)
+	c.collect(ch, n)
 	ch.checkOffers()
-	ch.checkMinValues(c.in.MinValuesBestEffort)
+	c.checkMinValues(ch)
 	return ch
 }
 
 // collect gathers the offers and says which parts of the lists have none.
-func (ch *choice) collect(n *NewNode) {
+func (c *checker) collect(ch *choice, n *NewNode) {
 	v := ch.t.pool
-	zones, kinds := make([]bool, len(n.Zones)), make([]bool, len(n.CapacityTypes))
+	zones, kinds := c.numbers(n.Zones), c.numbers(n.CapacityTypes)
+	zoneSeen, kindSeen := make([]bool, len(zones)), make([]bool, len(kinds))
 	least := math.Inf(1)
 	for _, name := range n.InstanceTypes {
 		before := len(ch.offers)
 		if t, ok := v.byName[name]; ok {
 			for o := v.first[t]; o < v.first[t+1]; o++ {
 				f := &v.offers[o]
-				z, k := slices.Index(n.Zones, f.Zone), slices.Index(n.CapacityTypes, f.CapacityType)
+				z, k := slices.Index(zones, f.zone), slices.Index(kinds, f.kind)
 				if z < 0 || k < 0 || f.CapacityType == cluster.Reserved && f.ReservationID != n.ReservationID {
 					continue
 				}
-				zones[z], kinds[k] = true, true
+				zoneSeen[z], kindSeen[k] = true, true
 				ch.offers = append(ch.offers, o)
 				if f.Price < least {
 					least, ch.cheapest = f.Price, o
@@ -147,16 +149,18 @@ func (ch *choice) collect(n *NewNode) {
 				}
 			}
 		}
-		if len(ch.offers) == before {
+		if len(ch.offers) > before {
+			ch.byType = append(ch.byType, ch.offers[before])
+		} else {
 			ch.note(RuleChoice, "instance type "+name+" is listed and not offered with the rest")
 		}
 	}
-	for i, ok := range zones {
+	for i, ok := range zoneSeen {
 		if !ok {
 			ch.note(RuleChoice, "zone "+n.Zones[i]+" is listed and not offered with the rest")
 		}
 	}
-	for i, ok := range kinds {
+	for i, ok := range kindSeen {
 		if !ok {
 			ch.note(RuleChoice, "capacity type "+n.CapacityTypes[i]+" is listed and not offered with the rest")
 		}
@@ -164,6 +168,23 @@ func (ch *choice) collect(n *NewNode) {
 	if len(ch.offers) == 0 {
 		ch.note(RuleChoice, "nothing that it lists is offered")
 	}
+}
+
+// numbers gives the numbers of some values.
+func (c *checker) numbers(names []string) []int32 {
+	out := make([]int32, len(names))
+	for i, name := range names {
+		out[i] = c.value(name)
+	}
+	return out
+}
+
+// among are the offers among which a matter differs: all, or one of each type.
+func (ch *choice) among(byOffer bool) []int32 {
+	if byOffer {
+		return ch.offers
+	}
+	return ch.byType
 }
 
 func (ch *choice) note(rule Rule, detail string) { ch.wrong = append(ch.wrong, wrong{rule, detail}) }
@@ -179,8 +200,8 @@ func (ch *choice) checkOffers() {
 }
 
 // checkMinValues counts the values that the offers leave to choose from.
-func (ch *choice) checkMinValues(bestEffort bool) {
-	if bestEffort || len(ch.offers) == 0 {
+func (c *checker) checkMinValues(ch *choice) {
+	if c.in.MinValuesBestEffort || len(ch.offers) == 0 {
 		return
 	}
 	for i := range ch.t.pool.spec.Requirements {
@@ -188,9 +209,9 @@ func (ch *choice) checkMinValues(bestEffort bool) {
 		if r.MinValues <= 0 {
 			continue
 		}
-		seen := map[string]bool{}
-		for _, o := range ch.offers {
-			if v, ok := (optionLabels{ch.t, &ch.t.pool.offers[o]}).label(r.Key); ok {
+		column, seen := c.column(ch.t, r.Key), map[int32]bool{}
+		for _, o := range ch.among(column.byOffer) {
+			if v := column.at(o); v >= 0 {
 				seen[v] = true
 			}
 		}
@@ -253,7 +274,7 @@ func (c *checker) checkLabels(n *NewNode, ch *choice) {
 		if !ofLaunch(k) || k == cluster.LabelHostname {
 			continue
 		}
-		if common := ch.commonLabel(k); (!common.ok || common.value != l) && (bad == "" || k < bad) {
+		if common := c.commonLabel(ch, k); (!common.ok || common.value != l) && (bad == "" || k < bad) {
 			bad = k
 		}
 	}
@@ -262,18 +283,16 @@ func (c *checker) checkLabels(n *NewNode, ch *choice) {
 	}
 }
 
-func (ch *choice) commonLabel(key string) commonLabel {
+// commonLabel is the value of a label that all offers have.
+func (c *checker) commonLabel(ch *choice, key string) commonLabel {
 	if l, ok := ch.common[key]; ok {
 		return l
 	}
+	column := c.column(ch.t, key)
+	first := column.at(ch.offers[0])
 	var out commonLabel
-	for i, o := range ch.offers {
-		v, ok := optionLabels{ch.t, &ch.t.pool.offers[o]}.label(key)
-		if !ok || i > 0 && v != out.value {
-			out = commonLabel{}
-			break
-		}
-		out = commonLabel{v, true}
+	if first >= 0 && !slices.ContainsFunc(ch.among(column.byOffer), func(o int32) bool { return column.at(o) != first }) {
+		out = commonLabel{c.values[first], true}
 	}
 	ch.common[key] = out
 	return out
@@ -298,8 +317,8 @@ func (c *checker) fitsChoice(ch *choice, id int32) fit {
 		ch.fits = append(ch.fits, fitUnknown)
 	}
 	if ch.fits[id] == fitUnknown {
-		n := 0
-		for _, o := range ch.offers {
+		n, among := 0, ch.among(c.selectors[id].byOffer)
+		for _, o := range among {
 			if c.offerFits(ch.t, id, o) {
 				n++
 			}
@@ -307,7 +326,7 @@ func (c *checker) fitsChoice(ch *choice, id int32) fit {
 		switch n {
 		case 0:
 			ch.fits[id] = fitNone
-		case len(ch.offers):
+		case len(among):
 			ch.fits[id] = fitAll
 		default:
 			ch.fits[id] = fitSome

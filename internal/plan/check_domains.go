@@ -42,8 +42,9 @@ func (t *topology) domainsOf(key, kind int32) *domains {
 	k := &t.kinds[kind]
 	switch {
 	case k.choice != nil:
-		for _, o := range k.choice.offers {
-			d.add(t.offerValue(k.choice.t, o, key))
+		column := t.c.column(k.choice.t, t.keys[key])
+		for _, o := range k.choice.among(column.byOffer) {
+			d.add(column.at(o))
 		}
 	case k.site.plan != nil:
 		d.nowhere = true
@@ -56,35 +57,9 @@ func (t *topology) domainsOf(key, kind int32) *domains {
 // siteValue is the value that a node which is there has for a key, -1 for none.
 func (t *topology) siteValue(s *site, key int32) int32 {
 	if v, ok := s.label(t.keys[key]); ok {
-		return t.value(v)
+		return t.c.value(v)
 	}
 	return -1
-}
-
-// offerValue is the value that a new node has for a key as one offer, -1 for none.
-func (t *topology) offerValue(tm *template, o, key int32) int32 {
-	for int(key) >= len(tm.values) {
-		tm.values = append(tm.values, nil)
-	}
-	at := o
-	if !ofOffering(t.keys[key]) {
-		at = tm.pool.offers[o].typ
-	}
-	if tm.values[key] == nil {
-		n := len(tm.pool.types)
-		if ofOffering(t.keys[key]) {
-			n = len(tm.pool.offers)
-		}
-		tm.values[key] = make([]int32, n) // a value and two, or 0: not known yet
-	}
-	if tm.values[key][at] == 0 {
-		v := int32(-1)
-		if name, ok := (optionLabels{tm, &tm.pool.offers[o]}).label(t.keys[key]); ok {
-			v = t.value(name)
-		}
-		tm.values[key][at] = v + 2
-	}
-	return tm.values[key][at] - 2
 }
 
 // at is where a site may be by a key. By hostname each site is a domain of its
@@ -108,7 +83,7 @@ func (t *topology) chosen(key, site int32) int32 {
 		if o < 0 {
 			o = s.choice.cheapest
 		}
-		return t.offerValue(s.choice.t, o, key)
+		return t.c.column(s.choice.t, t.keys[key]).at(o)
 	}
 	if s.plan != nil {
 		return -1

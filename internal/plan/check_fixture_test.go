@@ -179,8 +179,8 @@ func violationsOf(t *testing.T, err error) []Violation {
 	if err == nil {
 		return nil
 	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
 		t.Fatalf("not joined errors: %v", err)
 	}
 	var out []Violation

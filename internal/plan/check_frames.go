@@ -109,19 +109,25 @@ func (t *topology) findCounted(f *frame, kind int32) domains {
 
 // countedOffers looks at each offer of a choice.
 func (t *topology) countedOffers(f *frame, ch *choice) domains {
+	var mine *column
+	var all []*column
+	for _, key := range f.keys {
+		if key == hostKey {
+			continue
+		}
+		all = append(all, t.c.column(ch.t, t.keys[key]))
+		if key == f.key {
+			mine = all[len(all)-1]
+		}
+	}
 	out := domains{}
 	for _, o := range ch.offers {
 		at := int32(0)
-		if f.key != hostKey {
-			at = t.offerValue(ch.t, o, f.key)
+		if mine != nil {
+			at = mine.at(o)
 		}
-		if f.filter >= 0 && !t.c.offerFits(ch.t, f.filter, o) {
+		if f.filter >= 0 && !t.c.offerFits(ch.t, f.filter, o) || slices.ContainsFunc(all, func(c *column) bool { return c.at(o) < 0 }) {
 			at = -1
-		}
-		for _, key := range f.keys {
-			if key != hostKey && t.offerValue(ch.t, o, key) < 0 {
-				at = -1
-			}
 		}
 		out.add(at)
 	}

@@ -25,9 +25,10 @@ type poolView struct {
 	ofTypes   map[string]bool // label keys that some type has, as far as asked for
 }
 
-// offer is an offering that may be launched.
+// offer is an offering that may be launched. Its zone and its capacity type are
+// numbers beside the names, for comparing.
 type offer struct {
-	typ int32
+	typ, zone, kind int32
 	*cluster.Offering
 }
 
@@ -40,7 +41,7 @@ type template struct {
 	rules  []tribool   // by offer: whether the pool may launch it
 	fits   [][]tribool // by selector, then by offer, or by type where that is enough
 	runs   []bool      // by daemon: whether it tolerates the pool's taints
-	values [][]int32   // by topology key, likewise: what topology.offerValue knows
+	labels map[string]*column
 }
 
 // tribool is an answer that may not have been looked for yet.
@@ -81,12 +82,12 @@ func (c *checker) view(name string) *poolView {
 		}
 		v.types = catalog.WithOverlays(v.types, c.snap.Overlays, given)
 	}
-	v.readOffers(c.in.NoSpot)
+	c.readOffers(v)
 	c.views[name] = v
 	return v
 }
 
-func (v *poolView) readOffers(noSpot bool) {
+func (c *checker) readOffers(v *poolView) {
 	v.byName = make(map[string]int32, len(v.types))
 	v.first = make([]int32, len(v.types)+1)
 	n := 0
@@ -98,8 +99,8 @@ func (v *poolView) readOffers(noSpot bool) {
 		v.byName[v.types[t].Name] = int32(t)
 		v.first[t] = int32(len(v.offers))
 		for i := range v.types[t].Offerings {
-			if o := &v.types[t].Offerings[i]; v.offered(o) && !(noSpot && o.CapacityType == cluster.Spot) {
-				v.offers = append(v.offers, offer{int32(t), o})
+			if o := &v.types[t].Offerings[i]; v.offered(o) && !(c.in.NoSpot && o.CapacityType == cluster.Spot) {
+				v.offers = append(v.offers, offer{int32(t), c.value(o.Zone), c.value(o.CapacityType), o})
 			}
 		}
 	}
@@ -149,7 +150,7 @@ func (c *checker) template(v *poolView, n *NewNode) *template {
 	c.buf = appendLabels(c.buf[:0], custom)
 	t := v.templates[string(c.buf)]
 	if t == nil {
-		t = &template{pool: v, custom: custom, region: c.snap.Region, rules: make([]tribool, len(v.offers))}
+		t = &template{pool: v, custom: custom, region: c.snap.Region, rules: make([]tribool, len(v.offers)), labels: map[string]*column{}}
 		for _, d := range c.daemons {
 			t.runs = append(t.runs, daemonTolerates(v.spec.Taints, d.spec.Template.Tolerations))
 		}
@@ -254,6 +255,57 @@ func (l optionLabels) decided(key string) (v string, ok, mine bool) {
 		return "", false, false
 	}
 	return v, v != "", true
+}
+
+// column is the values of one label on the nodes of a template, by what they are
+// launched as.
+type column struct {
+	c       *checker
+	t       *template
+	key     string
+	byOffer bool    // otherwise it is a matter of the type
+	values  []int32 // a value and two, or 0: not known yet
+}
+
+// column finds the values of a label.
+func (c *checker) column(t *template, key string) *column {
+	if l := t.labels[key]; l != nil {
+		return l
+	}
+	l := &column{c: c, t: t, key: key, byOffer: ofOffering(nodeLabel(key))}
+	if l.byOffer {
+		l.values = make([]int32, len(t.pool.offers))
+	} else {
+		l.values = make([]int32, len(t.pool.types))
+	}
+	t.labels[key] = l
+	return l
+}
+
+// at is the number of the value that a node launched as an offer has, -1 for none.
+func (l *column) at(o int32) int32 {
+	i := o
+	if !l.byOffer {
+		i = l.t.pool.offers[o].typ
+	}
+	if l.values[i] == 0 {
+		l.values[i] = 1
+		if v, ok := (optionLabels{l.t, &l.t.pool.offers[o]}).label(l.key); ok {
+			l.values[i] = l.c.value(v) + 2
+		}
+	}
+	return l.values[i] - 2
+}
+
+// value numbers the value of a label.
+func (c *checker) value(name string) int32 {
+	id, ok := c.valueIndex[name]
+	if !ok {
+		id = int32(len(c.values))
+		c.valueIndex[name] = id
+		c.values = append(c.values, name)
+	}
+	return id
 }
 
 // mayLaunch tells whether the pool's requirements and images allow an offer.

@@ -22,10 +22,8 @@ type topology struct {
 	c      *checker
 	spaces map[string]map[string]string // namespace → labels
 
-	keys       []string // topology keys, the first is the hostname
-	keyIndex   map[string]int32
-	values     []string // of keys
-	valueIndex map[string]int32
+	keys     []string // topology keys, the first is the hostname
+	keyIndex map[string]int32
 
 	matchers     []*matcher
 	matcherIndex map[string]int32
@@ -65,7 +63,7 @@ const hostKey = int32(0)
 // checkTopology checks the topology rules of the pods that the plan places, and
 // the anti-affinity of those that run against them.
 func (c *checker) checkTopology() {
-	t := &topology{c: c, keys: []string{cluster.LabelHostname}, keyIndex: map[string]int32{cluster.LabelHostname: hostKey}, valueIndex: map[string]int32{},
+	t := &topology{c: c, keys: []string{cluster.LabelHostname}, keyIndex: map[string]int32{cluster.LabelHostname: hostKey},
 		matcherIndex: map[string]int32{}, frameIndex: map[string]*frame{}, spreadIDs: map[string]int32{}, apartIDs: map[apartKey]int32{}, groupIDs: map[string]int32{}}
 	t.stage()
 	if len(t.spreads)+len(t.apart)+len(t.together) == 0 {
@@ -161,23 +159,12 @@ func (t *topology) key(name string) int32 {
 	return id
 }
 
-// value numbers a value of a topology key.
-func (t *topology) value(name string) int32 {
-	id, ok := t.valueIndex[name]
-	if !ok {
-		id = int32(len(t.values))
-		t.valueIndex[name] = id
-		t.values = append(t.values, name)
-	}
-	return id
-}
-
 // domainName is a domain for messages.
 func (t *topology) domainName(key, d int32) string {
 	if key == hostKey {
 		return t.c.sites[d].name
 	}
-	return t.values[d]
+	return t.c.values[d]
 }
 
 // stageDaemons adds the pods that daemons are to run, where a rule is about them

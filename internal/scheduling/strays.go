@@ -30,6 +30,13 @@ func (s *solver) placeStrays(nodes []*openNode) []*openNode {
 		}
 		s.enforce(nodes)
 	}
+	if len(s.strays) == 0 {
+		nodes = s.refine(nodes)
+		s.enforce(nodes)
+		if len(s.strays) > 0 {
+			nodes, _ = s.placeAll(nodes)
+		}
+	}
 	return nodes
 }
 
@@ -60,7 +67,8 @@ func (s *solver) placeAll(nodes []*openNode) ([]*openNode, bool) {
 	return nodes, any
 }
 
-// gatherStrays joins the strays of a class, the highest priority first.
+// gatherStrays joins the strays of a class: the highest priority first, then the
+// larger ones.
 func (s *solver) gatherStrays() []strayPods {
 	index := map[*class]int{}
 	var out []strayPods
@@ -77,7 +85,7 @@ func (s *solver) gatherStrays() []strayPods {
 		slices.SortFunc(out[i].pods, func(a, b int32) int { return int(s.rank[a]) - int(s.rank[b]) })
 	}
 	slices.SortStableFunc(out, func(a, b strayPods) int {
-		return cmp.Or(cmp.Compare(b.c.shape.priority, a.c.shape.priority), cmp.Compare(s.rank[a.pods[0]], s.rank[b.pods[0]]))
+		return cmp.Or(cmp.Compare(b.c.shape.priority, a.c.shape.priority), cmp.Compare(s.bulk(&b.c.req), s.bulk(&a.c.req)), cmp.Compare(s.rank[a.pods[0]], s.rank[b.pods[0]]))
 	})
 	return out
 }
