@@ -222,7 +222,7 @@ func TestPlanExample(t *testing.T) {
 		}
 	}
 	told := command("", "plan", "-f", example, "--explain", "ml/foundation-tune")
-	if told.code != exitOK || !strings.Contains(told.out, "is left out") || !strings.Contains(told.out, "NodePool gpu") {
+	if told.code != exitOK || !strings.Contains(told.out, "is left out") || !strings.Contains(told.out, `NodePool "gpu"`) {
 		t.Errorf("exit code %d:\n%s%s", told.code, told.out, told.errors)
 	}
 }

@@ -203,3 +203,12 @@ func TestLongValueLists(t *testing.T) {
 		t.Error("what is both listed and excluded is left")
 	}
 }
+
+// TestHugeObject: an object that no API server takes is not decoded.
+func TestHugeObject(t *testing.T) {
+	text := "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: a\nspec:\n" + strings.Repeat("  # \n", 10) + "  x: " + strings.Repeat("v", maxObject) + "\n---\n" + namespaceYAML("after")
+	r := Load([]Source{{Name: "f", Data: []byte(text)}}, Options{})
+	if len(r.Errors) != 1 || !strings.Contains(r.Errors[0].Error(), "NodePool/a: is 16 MiB long") || len(r.Snapshot.Namespaces) < 2 {
+		t.Error(r.Errors, where(r))
+	}
+}

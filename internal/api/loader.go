@@ -6,6 +6,11 @@ import (
 	"strconv"
 )
 
+// maxObject is how many bytes an object of a kind that is read may have. It is
+// several times what an API server takes, for objects that are printed with
+// indentation.
+const maxObject = 16 << 20
+
 // maxLists is how deep lists of lists may go.
 const maxLists = 8
 
@@ -243,6 +248,10 @@ func (l *loader) dispatch(o Object) {
 		o.Namespace = "default"
 	}
 	l.rep.at(&o)
+	if len(o.Raw) > maxObject {
+		l.rep.addf("", "is %d MiB long; no API server takes an object of more than 3 MiB: is a part of it there many times?", len(o.Raw)>>20)
+		return
+	}
 	if !l.admit(&o) {
 		return
 	}
