@@ -48,9 +48,12 @@ func newWorld(snap *cluster.Snapshot) *world {
 		if !there[name] {
 			name = byID[c.ProviderID]
 		}
-		if name != "" {
+		switch {
+		case name != "":
 			w.claimOf[name] = c
-		} else if !c.Deleting {
+		case c.Deleting:
+			w.ending = append(w.ending, c)
+		default:
 			w.claims = append(w.claims, c)
 		}
 	}
@@ -277,6 +280,9 @@ func (w *world) inUse() map[string]cluster.Resources {
 		}
 	}
 	for _, c := range w.claims {
+		add(c.NodePool, c.Capacity)
+	}
+	for _, c := range w.ending {
 		add(c.NodePool, c.Capacity)
 	}
 	return out
