@@ -19,6 +19,7 @@ type world struct {
 	pools   map[string]*cluster.NodePool
 	claimOf map[string]*cluster.NodeClaim     // by node name
 	claims  []*cluster.NodeClaim              // in flight, by name
+	ending  []*cluster.NodeClaim              // without a node, and going away: they count until they are gone
 	bound   map[string][]*cluster.Pod         // by node name
 	daemons []*cluster.DaemonSet              // by namespace and name
 	types   map[string][]cluster.InstanceType // by NodePool
