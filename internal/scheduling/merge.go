@@ -3,6 +3,7 @@ package scheduling
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 const (
@@ -11,6 +12,9 @@ const (
 	mergeNodes = 1500
 	// mergePartners is how many partners a node is tried with.
 	mergePartners = 24
+	// mergeIdle is how many nodes may find no partner in a row before the rest, which
+	// are larger, are left alone.
+	mergeIdle = 48
 	// mergeTrade is how much dearer than two nodes one in their place may be.
 	mergeTrade = 0.005
 )
@@ -23,11 +27,14 @@ func (pk *packer) merge(work int) {
 	}
 	budget := pk.price * trade / 4
 	pk.single()
+	// Nodes with the same load are not tried with each other again and again.
+	failed := map[[2]*load]bool{}
 	slices.SortStableFunc(pk.out, func(a, b pattern) int { return cmp.Compare(a.price, b.price) })
-	for i := 0; i < len(pk.out) && work > 0; i++ {
+	for i, idle := 0, 0; i < len(pk.out) && work > 0 && idle < mergeIdle; i++ {
 		if pk.out[i].count == 0 {
 			continue
 		}
+		idle++
 		best, with := pattern{}, -1
 		gain := -min(budget, mergeTrade*pk.out[i].price)
 		tried := 0
@@ -36,8 +43,13 @@ func (pk *packer) merge(work int) {
 				continue
 			}
 			tried++
+			pair := [2]*load{&pk.out[i].loads[0], &pk.out[j].loads[0]}
+			if failed[pair] {
+				continue
+			}
 			m, ok := pk.joined(&pk.out[i], &pk.out[j], budget, &work)
 			if !ok {
+				failed[pair] = true
 				continue
 			}
 			if g := pk.out[i].price + pk.out[j].price - m.price; g >= gain {
@@ -47,6 +59,7 @@ func (pk *packer) merge(work int) {
 		if with < 0 {
 			continue
 		}
+		idle = 0
 		budget += min(0, gain)
 		pk.bookMerge(&pk.out[i], &pk.out[with], &best)
 	}
@@ -113,7 +126,10 @@ func (pk *packer) joined(a, b *pattern, budget float64, work *int) (pattern, boo
 	cols := s.states[m.st].cols
 	exotic := u.types[u.cols[a.col].typ].Exotic || u.types[u.cols[b.col].typ].Exotic
 	m.col = -1
-	for n, i := range u.byPrice() {
+	// What holds both costs no less than what holds the dearer one.
+	order := u.byPrice()
+	from := sort.Search(len(order), func(k int) bool { return u.cols[order[k]].price >= max(a.price, b.price)*(1-1e-9) })
+	for n, i := range order[from:] {
 		c := &u.cols[i]
 		if c.price > most {
 			*work -= n / 16
