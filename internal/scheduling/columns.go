@@ -27,6 +27,8 @@ type universe struct {
 	sets    map[string]bitset // requirement → columns
 	outside map[string]bitset // key and domains → columns in none of them; nil: none
 	priced  []int32           // columns, the cheapest first
+	// reserves tells whether a column is reserved capacity.
+	reserves bool
 }
 
 // keyIndex is what the columns say of one label key: an index into dict for
@@ -53,6 +55,7 @@ func newUniverse(types []cluster.InstanceType) *universe {
 				continue
 			}
 			u.cols = append(u.cols, column{typ: int32(t), price: off.Price, off: off})
+			u.reserves = u.reserves || off.ReservationID != ""
 		}
 	}
 	u.first[len(types)] = int32(len(u.cols))

@@ -10,11 +10,11 @@ const (
 	// refineLooks bounds the work of refining a plan, in looks at a node for a pod:
 	// larger plans are left as packing made them, which is near the bound there; on
 	// small ones a node too many is a large share.
-	refineLooks = 4000
+	refineLooks = 8000
 	// refineCopies bounds what is copied to come back to.
 	refineCopies = 100_000
 	// refineTrade is the part of the price that a node less is worth.
-	refineTrade = 0.002
+	refineTrade = 0.005
 )
 
 // refine takes nodes to open away, one by one and two by two, the emptiest for

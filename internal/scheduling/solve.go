@@ -64,8 +64,9 @@ type solver struct {
 	holds        map[poolNeed][2]bool
 	uncounted    map[domainsKey]bitset
 	counts       map[stateFilter]verdict
-	shared       map[string]bool   // unbound claims that several pods use
-	exclusive    map[string]string // claims for one pod at a time → the pod that has it
+	cheap        map[choiceKey]int32 // cheapest column by state and load
+	shared       map[string]bool     // unbound claims that several pods use
+	exclusive    map[string]string   // claims for one pod at a time → the pod that has it
 }
 
 // strayPods are pods of a class that bulk packing could not place.
@@ -84,7 +85,7 @@ func Solve(p *Problem) (*Result, error) {
 	s := &solver{p: p, sigIndex: map[string]int32{}, costs: map[costKey]map[string]float64{}, groupIndex: map[string]int32{},
 		byLabel: map[labelPair][]int32{}, allows: map[uint64]bool{}, stateIndex: map[stateKey][]int32{}, next: map[uint64]int32{},
 		stateDomain: map[stateValue]string{}, shares: map[costKey]float64{}, reservedUsed: map[string]int64{}, countedIn: map[countedKey][]string{}, byDomain: map[string]map[string][]*standingNode{}, shareOf: map[sharesKey][]float64{}, holds: map[poolNeed][2]bool{}, uncounted: map[domainsKey]bitset{},
-		counts: map[stateFilter]verdict{}}
+		counts: map[stateFilter]verdict{}, cheap: map[choiceKey]int32{}}
 	if err := s.chooseDims(); err != nil {
 		return nil, err
 	}

@@ -115,6 +115,9 @@ func (s *solver) placeOne(c *class, pod int32, nodes []*openNode) ([]*openNode, 
 	best := place{extra: math.Inf(1)}
 	for _, sig := range sigs {
 		for _, n := range nodes {
+			if best.extra <= 1e-12 {
+				break
+			}
 			if len(n.pods) > 0 && s.hostCap(n.host, host) > 0 {
 				s.onOpen(c, sig, keys, n, &best)
 			}
@@ -390,6 +393,27 @@ func (s *solver) cheapest(c *class, id int32, req *vec, n *openNode) (place, boo
 		}
 		return place{st: id, col: m.col, charge: m.charge, price: p.u.cols[m.col].price}, true
 	}
+	if n != nil && st.cols.has(int(n.col)) && req.within(&p.room[p.u.cols[n.col].typ], s.nd) {
+		return place{st: id, col: n.col, charge: n.charge, price: n.price}, true
+	}
+	best := s.cheapestColumn(id, req, old)
+	if best < 0 {
+		return place{}, false
+	}
+	return place{st: id, col: best, charge: p.caps(p.u.cols[best].typ), price: p.u.cols[best].price}, true
+}
+
+// cheapestColumn is the cheapest column of a state that holds a load and that limits
+// and reservations allow, -1 for none. Where neither is in play the answer is kept.
+func (s *solver) cheapestColumn(id int32, req *vec, old []int64) int32 {
+	st := s.states[id]
+	p := st.pool
+	key := choiceKey{id, *req}
+	if !p.counted() {
+		if col, ok := s.cheap[key]; ok {
+			return col
+		}
+	}
 	best, bestExotic := int32(-1), int32(-1)
 	st.cols.each(func(i int) {
 		c := &p.u.cols[i]
@@ -407,8 +431,11 @@ func (s *solver) cheapest(c *class, id int32, req *vec, n *openNode) (place, boo
 	if best < 0 {
 		best = bestExotic
 	}
-	if best < 0 {
-		return place{}, false
+	if !p.counted() {
+		s.cheap[key] = best
 	}
-	return place{st: id, col: best, charge: p.caps(p.u.cols[best].typ), price: p.u.cols[best].price}, true
+	return best
 }
+
+// counted tells whether what a pool may open depends on what it has opened.
+func (p *pool) counted() bool { return len(p.limits) > 0 || p.u.reserves }
