@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dovetail-sh/dovetail/internal/api"
+	"github.com/dovetail-sh/dovetail/internal/plan"
 	"github.com/dovetail-sh/dovetail/internal/planner"
 )
 
@@ -226,8 +227,20 @@ func (o *planOptions) solve(s streams, in *input, now time.Time) (*result, error
 	}
 	res := &result{report: proposal.Report, notes: in.notes, currency: in.catalog.Currency(), allocated: after.TotalAlloc - before.TotalAlloc}
 	res.report.Summary.SolveSeconds = took.Seconds()
-	res.report.Warnings = slices.Concat(in.warnings, res.report.Warnings)
+	res.report.Warnings = slices.Concat(in.warnings, res.report.Warnings, o.recheck(in, &proposal))
 	return res, nil
+}
+
+// recheck holds the plan against the rules once more, by code that shares nothing
+// with the packer. What it finds is a fault of ours: the plan is shown all the
+// same, since nothing is launched from here, and says that it would be refused.
+func (o *planOptions) recheck(in *input, p *plan.Proposal) []string {
+	err := plan.Check(plan.CheckInput{Snapshot: in.snapshot, Proposal: p, Types: in.catalog.InstanceTypes,
+		NoSpot: o.planner.NoSpot, MinValuesBestEffort: o.planner.MinValuesBestEffort})
+	if err == nil {
+		return nil
+	}
+	return []string{"this plan breaks rules and would be refused, which is a fault of dovetail's: please report it with the input. " + err.Error()}
 }
 
 // print writes the plan, or the explanation of one pod, to standard output.
