@@ -1,9 +1,9 @@
 package scheduling
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -66,10 +66,8 @@ func (s *solver) splitByKey(key string, parts []part) []part {
 	if len(todo) == 0 {
 		return out
 	}
-	s.orderForDomains(key, todo)
-	choices := make([][]domainChoice, len(todo))
+	choices := s.orderForDomains(key, todo)
 	for i := range todo {
-		choices[i] = s.domainChoices(key, &todo[i])
 		makeable := choices[i]
 		if todo[i].sig != todo[i].c.sig {
 			// Pinned by another key already; the rule knows nothing of that.
@@ -117,27 +115,34 @@ func (s *solver) concerns(c *class, key string) bool {
 }
 
 // orderForDomains puts first what has the least freedom: higher priority, then
-// rules of its own, then the larger pods.
-func (s *solver) orderForDomains(key string, parts []part) {
-	owns := func(p *part) int {
-		n := 0
-		for _, r := range p.c.hard {
+// rules of its own, then fewer domains. It returns the domains of each.
+func (s *solver) orderForDomains(key string, parts []part) [][]domainChoice {
+	type ranked struct {
+		part
+		choices []domainChoice
+		owns    int
+		wants   int // 1 for what would like to be near others
+	}
+	list := make([]ranked, len(parts))
+	for i := range parts {
+		list[i] = ranked{part: parts[i], choices: s.domainChoices(key, &parts[i])}
+		for _, r := range parts[i].c.hard {
 			if r.own && s.groups[r.g].key == key {
-				n++
+				list[i].owns++
 			}
 		}
-		return n
+		if s.wantsOthers(key, parts[i].c) {
+			list[i].wants = 1
+		}
 	}
-	sort.SliceStable(parts, func(i, j int) bool {
-		a, b := &parts[i], &parts[j]
-		if a.c.shape.priority != b.c.shape.priority {
-			return a.c.shape.priority > b.c.shape.priority
-		}
-		if x, y := s.wantsOthers(key, a.c), s.wantsOthers(key, b.c); x != y {
-			return y
-		}
-		return owns(a) > owns(b)
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.c.shape.priority, a.c.shape.priority), cmp.Compare(a.wants, b.wants), cmp.Compare(b.owns, a.owns), cmp.Compare(len(a.choices), len(b.choices)))
 	})
+	choices := make([][]domainChoice, len(parts))
+	for i := range list {
+		parts[i], choices[i] = list[i].part, list[i].choices
+	}
+	return choices
 }
 
 // wantsOthers tells whether a class would like to be near pods that are not its

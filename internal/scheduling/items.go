@@ -280,6 +280,9 @@ func (s *solver) unit(parts []part, followers []int, anchor, n int, per func(i i
 		if it.sig >= 0 {
 			sig = s.joined(it.sig, p.sig)
 		}
+		if room := s.hostCap(it.host, s.hostParts(p.c, 1)); int64(k) > room {
+			k = int(room) // rules of the node among the pods themselves
+		}
 		for k > 0 {
 			req := it.req
 			req.addTimes(&p.c.req, int64(k), s.nd)
@@ -297,19 +300,21 @@ func (s *solver) unit(parts []part, followers []int, anchor, n int, per func(i i
 		}
 		p.pods = p.pods[k*n:]
 	}
-	if anchor >= 0 {
-		add(anchor, 1)
-	}
-	for _, i := range followers {
-		want := per(i) * n
-		before := len(parts[i].pods)
-		if per(i) > 0 {
-			add(i, per(i))
+	take := func(i, k int) {
+		want, before := k*n, len(parts[i].pods)
+		if k > 0 {
+			add(i, k)
 		}
 		if taken := before - len(parts[i].pods); taken < want {
 			s.stray(parts[i].c, parts[i].pods[:want-taken])
 			parts[i].pods = parts[i].pods[want-taken:]
 		}
+	}
+	if anchor >= 0 {
+		take(anchor, 1)
+	}
+	for _, i := range followers {
+		take(i, per(i))
 	}
 	if len(it.members) > 0 {
 		s.addItem(it)

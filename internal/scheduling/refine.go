@@ -24,7 +24,7 @@ func (s *solver) refine(nodes []*openNode) []*openNode {
 	order := make([]*openNode, 0, len(nodes))
 	pods := 0
 	for _, n := range nodes {
-		if len(n.pods) > 0 && n.pool.u.cols[n.col].off.ReservationID == "" {
+		if len(n.pods) > 0 && n.pool.u.cols[n.col].off.ReservationID == "" && !slices.ContainsFunc(n.of, (*class).wishes) {
 			order = append(order, n)
 			pods += len(n.pods)
 		}
@@ -52,6 +52,10 @@ func (s *solver) refine(nodes []*openNode) []*openNode {
 	return nodes
 }
 
+// wishes tells whether a class has preferences, which placing one by one does not
+// weigh.
+func (c *class) wishes() bool { return len(c.soft) > 0 || c.sig != c.shape.sig }
+
 // fullness is the largest part of a node's room that is taken.
 func (s *solver) fullness(n *openNode) float64 {
 	return max(0.01, share(&n.req, &n.pool.room[n.pool.u.cols[n.col].typ], s.nd))
@@ -59,7 +63,7 @@ func (s *solver) fullness(n *openNode) float64 {
 
 // tryWithout tries a plan without some nodes.
 func (s *solver) tryWithout(nodes []*openNode, gone ...*openNode) []*openNode {
-	before := s.cost(nodes)
+	before, weights := s.cost(nodes), podWeights(nodes)
 	undo := s.rememberAll(nodes)
 	for _, n := range gone {
 		for len(n.pods) > 0 {
@@ -67,12 +71,22 @@ func (s *solver) tryWithout(nodes []*openNode, gone ...*openNode) []*openNode {
 			s.takeOut(n.of[i], nil, n, i)
 		}
 	}
-	if more, _ := s.placeAll(nodes); len(s.strays) == 0 && s.cost(more) < before-1e-9 {
+	if more, _ := s.placeAll(nodes); len(s.strays) == 0 && s.cost(more) < before-1e-9 && podWeights(more) >= weights {
 		return more
 	}
 	undo()
 	s.strays = nil
 	return nodes
+}
+
+// podWeights adds up the weights of the NodePools that the pods are in: a cheaper
+// node of a lesser pool is no gain.
+func podWeights(nodes []*openNode) int64 {
+	sum := int64(0)
+	for _, n := range nodes {
+		sum += int64(n.pool.spec.Weight) * int64(len(n.pods))
+	}
+	return sum
 }
 
 // cost is the price of the nodes, a node more being worth what it is in packing.
