@@ -22,7 +22,6 @@ type choice struct {
 
 	room    []int64 // by dimension, beside the daemons, of the tightest offer
 	tightAt []int32 // the offer that room is of
-	attach  int64   // EBS volumes that each of the types attaches
 	common  map[string]commonLabel
 	largest map[string]int64
 }

@@ -69,12 +69,12 @@ func (s *solver) makeWay(c *class, pod int32, nodes []*openNode) ([]*openNode, b
 		if len(s.lesser(of, c)) == 0 {
 			continue
 		}
-		if s.tryWay(c, pod, n, nil, nodes) {
+		if s.tryWay(c, pod, n, nil) {
 			return nodes, true
 		}
 	}
 	for _, n := range nodes {
-		if len(s.lesser(n.of, c)) > 0 && s.tryWay(c, pod, nil, n, nodes) {
+		if len(s.lesser(n.of, c)) > 0 && s.tryWay(c, pod, nil, n) {
 			return nodes, true
 		}
 	}
@@ -107,7 +107,7 @@ func (s *solver) lesser(of []*class, c *class) []int {
 
 // tryWay takes lesser pods off a node, one after the other, until the pod can take
 // their place; when it never can they are put back.
-func (s *solver) tryWay(c *class, pod int32, sn *standingNode, on *openNode, nodes []*openNode) bool {
+func (s *solver) tryWay(c *class, pod int32, sn *standingNode, on *openNode) bool {
 	undo := s.remember(sn, on)
 	for {
 		var of []*class
