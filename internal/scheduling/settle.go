@@ -54,6 +54,22 @@ func (s *solver) computeCounts(st int32, g *group) verdict {
 // filtered is the columns of a state that a rule's filter lets in, nil for none,
 // and whether that is all, whatever the pool's own labels become.
 func (s *solver) filtered(st int32, g *group) (in bitset, whole bool) {
+	k := stateFilter{st, g.filter, false}
+	if f, ok := s.filters[k]; ok {
+		return f.in, f.whole
+	}
+	in, whole = s.findFiltered(st, g)
+	s.filters[k] = filteredState{in, whole}
+	return in, whole
+}
+
+// filteredState is what a filter lets in of a state; the set is shared.
+type filteredState struct {
+	in    bitset
+	whole bool
+}
+
+func (s *solver) findFiltered(st int32, g *group) (in bitset, whole bool) {
 	old := s.states[st]
 	sure := make(bitset, len(old.cols))
 	for _, t := range s.sigs[g.filter].terms {

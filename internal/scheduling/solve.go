@@ -58,6 +58,7 @@ type solver struct {
 	stateDomain  map[stateValue]string
 	shares       map[costKey]float64
 	reservedUsed map[string]int64
+	filters      map[stateFilter]filteredState
 	exoticOpen   bool // a node of an exotic type is to be opened
 	countedIn    map[countedKey][]string
 	shareOf      map[sharesKey][]float64
@@ -84,7 +85,7 @@ var ErrTooManyResources = errors.New("too many different resources")
 func Solve(p *Problem) (*Result, error) {
 	s := &solver{p: p, sigIndex: map[string]int32{}, costs: map[costKey]map[string]float64{}, groupIndex: map[string]int32{},
 		byLabel: map[labelPair][]int32{}, allows: map[uint64]bool{}, stateIndex: map[stateKey][]int32{}, next: map[uint64]int32{},
-		stateDomain: map[stateValue]string{}, shares: map[costKey]float64{}, reservedUsed: map[string]int64{}, countedIn: map[countedKey][]string{}, byDomain: map[string]map[string][]*standingNode{}, shareOf: map[sharesKey][]float64{}, holds: map[poolNeed][2]bool{}, uncounted: map[domainsKey]bitset{},
+		stateDomain: map[stateValue]string{}, shares: map[costKey]float64{}, reservedUsed: map[string]int64{}, filters: map[stateFilter]filteredState{}, countedIn: map[countedKey][]string{}, byDomain: map[string]map[string][]*standingNode{}, shareOf: map[sharesKey][]float64{}, holds: map[poolNeed][2]bool{}, uncounted: map[domainsKey]bitset{},
 		counts: map[stateFilter]verdict{}, cheap: map[choiceKey]int32{}}
 	if err := s.chooseDims(); err != nil {
 		return nil, err
