@@ -6,6 +6,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo un
 FUZZTIME  ?= 10s
 BENCH     ?= .
 BENCHTIME ?= 1s
+TESTFLAGS ?=
 
 LINT_VERSION := $(shell awk '/golangci-lint\/v2 v/ {print $$2}' tools/go.mod)
 LINT         := $(CACHE)/golangci-lint-$(LINT_VERSION)
@@ -22,7 +23,7 @@ build: ## build bin/dovetail
 
 .PHONY: test
 test: ## run the tests
-	go test ./...
+	go test $(TESTFLAGS) ./...
 
 .PHONY: race
 race: ## run the tests of what runs in parallel, under the race detector
