@@ -52,7 +52,9 @@ func (s *solver) countOpenDomains(nodes []*openNode) {
 			if len(n.pods) == 0 || n.st == last || s.stateCounts(n.st, g) == never {
 				continue
 			}
-			if last = n.st; s.bringsDomain(int32(id), n) && !s.keepOut(int32(id), n) {
+			if !s.bringsDomain(int32(id), n) {
+				last = n.st
+			} else if !s.keepOut(int32(id), n) {
 				s.countDomain(int32(id), n.st)
 			}
 		}

@@ -164,6 +164,9 @@ func (s *solver) countStanding() {
 	cache := map[uint64][]int32{}
 	x := shapeHasher{seed: maphash.MakeSeed()}
 	for _, n := range s.standing {
+		if s.p.Nodes[n.index].Leaving {
+			continue // gone with its pods when the plan is real
+		}
 		for _, p := range s.p.Nodes[n.index].Pods {
 			x.reset()
 			x.str(p.Namespace)
