@@ -336,6 +336,21 @@ func (s *solver) inDomains(c *class, sig int32, keys []string, st int32, f func(
 			s.inDomains(c, at, keys[1:], there, f)
 		}
 	}
+	if s.mayLack(next, key) && !s.needsDomain(c, key) {
+		// Without the label the node is in no domain, where nothing repels.
+		at := s.pinned(sig, key, valuesOf(cluster.DoesNotExist, nil))
+		if there := s.advance(next, at); there >= 0 {
+			s.inDomains(c, at, keys[1:], there, f)
+		}
+	}
+}
+
+// mayLack tells whether a node in a state may be without one of the pool's own
+// labels.
+func (s *solver) mayLack(id int32, key string) bool {
+	st := s.states[id]
+	i, ok := slices.BinarySearch(st.pool.freeKeys, key)
+	return ok && st.freeValue(i).absent
 }
 
 // stateValues are the values that a node in a state may still have for a key.
