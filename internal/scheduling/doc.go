@@ -34,7 +34,7 @@
 //	settle.go     what is open about a node and matters to a rule is decided
 //	strays.go     pods that bulk packing could not place, one by one, by every rule
 //	displace.go   room for pods of higher priority
-//	finish.go     the types, zones and capacity types that may be launched
+//	finish.go     the result; choices.go the types, zones and capacity types that may be launched
 //	bound.go      the price that no plan can beat
 //	reasons.go    why a pod went nowhere (reasons_topology.go, reasons_text.go)
 package scheduling
