@@ -1,5 +1,7 @@
 package scheduling
 
+import "slices"
+
 // lowerBound is a price an hour that no set of new nodes for the placed pods can
 // beat. It is the value of a feasible solution of the dual of the fractional
 // relaxation: every resource of every column has a weight with
@@ -13,9 +15,9 @@ package scheduling
 // where no pod needed one; beside one that does any pod may ride along.
 func (s *solver) lowerBound(nodes []*openNode) float64 {
 	type demand struct {
-		sig    int32
-		counts map[*class]int64
-		total  vec
+		sig   int32
+		parts map[vec]int64 // pods by what they ask for
+		total vec
 	}
 	bySig := map[int32]*demand{}
 	var list []*demand
@@ -28,19 +30,24 @@ func (s *solver) lowerBound(nodes []*openNode) float64 {
 		for _, c := range n.of {
 			d := bySig[c.shape.sig]
 			if d == nil {
-				d = &demand{sig: c.shape.sig, counts: map[*class]int64{}}
+				d = &demand{sig: c.shape.sig, parts: map[vec]int64{}}
 				bySig[c.shape.sig] = d
 				list = append(list, d)
 			}
-			d.counts[c]++
 			req := c.unshared()
+			d.parts[req]++
 			d.total.add(&req, s.nd)
 		}
 	}
 	if len(list) == 0 {
 		return 0
 	}
-	return max(s.fractionalBound(len(list), func(i int) (int32, *vec) { return list[i].sig, &list[i].total }), s.hostBound(nodes))
+	b := dualBound{s: s, areas: s.areas(len(list), func(i int) (int32, *vec) { return list[i].sig, &list[i].total })}
+	for _, d := range list {
+		b.demand = append(b.demand, &d.total)
+		b.parts = append(b.parts, orderedParts(d.parts, s.nd))
+	}
+	return max(b.maximum(), s.hostBound(nodes))
 }
 
 // area is columns of one pool that the same signatures may use.
@@ -50,14 +57,28 @@ type area struct {
 	w      weights
 }
 
-// fractionalBound maximises the dual over weights taken from each signature's
-// own program. Pods of one signature are added up: with one weight an area, a
-// sum is worth what its parts are worth.
-func (s *solver) fractionalBound(n int, get func(i int) (int32, *vec)) float64 {
-	b := dualBound{s: s, areas: s.areas(n, get), demand: make([]*vec, n)}
-	for i := range b.demand {
-		_, b.demand[i] = get(i)
-		b.all.add(b.demand[i], s.nd)
+// boundPart is pods of one signature that ask for the same.
+type boundPart struct {
+	req vec
+	n   float64
+}
+
+// orderedParts lists parts in an order of their own: sums of numbers that are not
+// exact depend on it.
+func orderedParts(parts map[vec]int64, nd int) []boundPart {
+	out := make([]boundPart, 0, len(parts))
+	for req, n := range parts {
+		out = append(out, boundPart{req, float64(n)})
+	}
+	slices.SortFunc(out, func(a, b boundPart) int { return slices.Compare(a.req[:nd], b.req[:nd]) })
+	return out
+}
+
+// maximum maximises the dual over weights taken from each signature's own program.
+func (b *dualBound) maximum() float64 {
+	n := len(b.demand)
+	for _, v := range b.demand {
+		b.all.add(v, b.s.nd)
 	}
 	every := newBitset(n)
 	every.setRange(0, n)
@@ -76,6 +97,7 @@ type dualBound struct {
 	s      *solver
 	areas  []*area
 	demand []*vec // by signature
+	parts  [][]boundPart
 	all    vec
 	best   float64
 }
@@ -114,15 +136,43 @@ func (b *dualBound) raise(sigs bitset, demand *vec) {
 func (b *dualBound) value() float64 {
 	sum := 0.0
 	for i, v := range b.demand {
+		var first *weights
+		mixed := false
+		for _, a := range b.areas {
+			if a.sigs.has(i) {
+				if first == nil {
+					first = &a.w
+				}
+				mixed = mixed || a.w != *first
+			}
+		}
+		switch {
+		case first == nil:
+		case mixed:
+			sum += b.mixedValue(i)
+		default:
+			// With one weight everywhere a sum is worth what its parts are worth.
+			sum += first.of(v, b.s.nd)
+		}
+	}
+	return sum
+}
+
+// mixedValue is what a signature's pods are worth where its areas have different
+// weights: each pod goes where it is worth least.
+func (b *dualBound) mixedValue(i int) float64 {
+	sum := 0.0
+	for k := range b.parts[i] {
+		p := &b.parts[i][k]
 		least := -1.0
 		for _, a := range b.areas {
 			if a.sigs.has(i) {
-				if x := a.w.of(v, b.s.nd); least < 0 || x < least {
+				if x := a.w.of(&p.req, b.s.nd); least < 0 || x < least {
 					least = x
 				}
 			}
 		}
-		sum += max(least, 0)
+		sum += p.n * max(least, 0)
 	}
 	return sum
 }
