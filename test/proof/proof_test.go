@@ -84,6 +84,24 @@ func TestPlansAreValid(t *testing.T) {
 	}
 }
 
+// TestPlansOfManyTypesAreValid is the same where there are hundreds of offerings:
+// more than the words of one bit set, which small catalogues never fill.
+func TestPlansOfManyTypesAreValid(t *testing.T) {
+	for seed := range seeds(t, 120) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			size := gen.Size{Pods: 30, Nodes: 5, Types: 60}
+			if seed%2 == 0 {
+				size.Features = gen.All
+			}
+			snap, types := gen.Random(seed, size)
+			r := makePlan(t, &snap, types).Report
+			for _, v := range naive.Check(&snap, gen.Catalog(types).Of(&snap), r) {
+				t.Error(v)
+			}
+		})
+	}
+}
+
 // TestOrderDoesNotMatter is the second: lists of a snapshot have no order, so
 // none of it may reach the plan; and a plan made twice is the same.
 func TestOrderDoesNotMatter(t *testing.T) {
