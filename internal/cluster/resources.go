@@ -183,3 +183,19 @@ func merge(a, b Resources, f func(x, y int64) int64) Resources {
 	}
 	return out
 }
+
+// DeviceResource is the extended resource that counts the devices of a resource
+// claim's device class on an instance type, "" where none is known.
+func DeviceResource(class string) string {
+	switch class {
+	case "gpu.nvidia.com", "nvidia.com":
+		return "nvidia.com/gpu"
+	case "gpu.amd.com", "amd.com":
+		return "amd.com/gpu"
+	case "neuron.aws.com", "neurondevice.aws.com":
+		return "aws.amazon.com/neuron"
+	case "efa.networking.k8s.aws", "efa.aws.com":
+		return "vpc.amazonaws.com/efa"
+	}
+	return ""
+}

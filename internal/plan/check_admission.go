@@ -20,7 +20,7 @@ func (c *checker) checkAdmission() {
 				c.faults.say(RuleTaints, s.name, p.Key(), "does not tolerate %s=%s:%s", t.Key, t.Value, t.Effect)
 			}
 			for i := range p.Devices {
-				if deviceResource(p.Devices[i].Class) == "" {
+				if cluster.DeviceResource(p.Devices[i].Class) == "" {
 					c.faults.say(RuleResources, s.name, p.Key(), "asks for devices of class %s, which no node is known to have", p.Devices[i].Class)
 				}
 			}
@@ -82,7 +82,7 @@ func (c *checker) readDims() {
 				c.dims.add(p.Requests[i].Name)
 			}
 			for i := range p.Devices {
-				c.dims.add(deviceResource(p.Devices[i].Class))
+				c.dims.add(cluster.DeviceResource(p.Devices[i].Class))
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (c *checker) take(sum []int64, p *cluster.Pod) {
 		}
 	}
 	for i := range p.Devices {
-		if k := c.dims.of(deviceResource(p.Devices[i].Class)); k > 0 && p.Devices[i].Count > 0 {
+		if k := c.dims.of(cluster.DeviceResource(p.Devices[i].Class)); k > 0 && p.Devices[i].Count > 0 {
 			sum[k] = plus(sum[k], p.Devices[i].Count)
 		}
 	}
@@ -110,22 +110,6 @@ func plus(a, b int64) int64 {
 		return math.MaxInt64
 	}
 	return a + b
-}
-
-// deviceResource is the extended resource that counts the devices of a device
-// class on a node, "" where none is known.
-func deviceResource(class string) string {
-	switch class {
-	case "gpu.nvidia.com", "nvidia.com":
-		return "nvidia.com/gpu"
-	case "gpu.amd.com", "amd.com":
-		return "amd.com/gpu"
-	case "neuron.aws.com", "neurondevice.aws.com":
-		return "aws.amazon.com/neuron"
-	case "efa.networking.k8s.aws", "efa.aws.com":
-		return "vpc.amazonaws.com/efa"
-	}
-	return ""
 }
 
 // checkResources adds up what the pods of a node ask for. Only what they ask for

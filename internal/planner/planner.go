@@ -24,7 +24,7 @@ type Input struct {
 	Snapshot *cluster.Snapshot
 	Catalog  Catalog
 	Now      time.Time
-	Seed     uint64
+	Seed     uint64 // for deciders that choose at random; none does so far
 	Trigger  string
 	Options  Options
 }

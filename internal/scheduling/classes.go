@@ -213,7 +213,7 @@ func (s *solver) newShape(p *cluster.Pod) *shape {
 		sh.req = s.vectorOf(p.Requests)
 	}
 	for _, d := range p.Devices {
-		if dim, ok := s.dimIndex[deviceResource(d.Class)]; ok {
+		if dim, ok := s.dimIndex[cluster.DeviceResource(d.Class)]; ok {
 			sh.req[dim] += d.Count
 		}
 	}
@@ -244,25 +244,9 @@ func shapeProblem(p *cluster.Pod, terms []term) string {
 		return "its node selector and required node affinity contradict each other: no node can satisfy both"
 	}
 	for _, d := range p.Devices {
-		if deviceResource(d.Class) == "" {
+		if cluster.DeviceResource(d.Class) == "" {
 			return "it claims devices of class " + d.Class + ", and which instance types have them is not known: use an extended resource, or a class of nvidia.com, amd.com or neuron"
 		}
-	}
-	return ""
-}
-
-// deviceResource maps a device class of a resource claim to the extended
-// resource that counts the same devices on an instance type.
-func deviceResource(class string) string {
-	switch class {
-	case "gpu.nvidia.com", "nvidia.com":
-		return "nvidia.com/gpu"
-	case "gpu.amd.com", "amd.com":
-		return "amd.com/gpu"
-	case "neuron.aws.com", "neurondevice.aws.com":
-		return "aws.amazon.com/neuron"
-	case "efa.networking.k8s.aws", "efa.aws.com":
-		return "vpc.amazonaws.com/efa"
 	}
 	return ""
 }

@@ -72,14 +72,12 @@ type Node struct {
 	// Types, Zones and CapacityTypes are what may be launched, cheapest first:
 	// every offered combination of the three holds the pods.
 	Types, Zones, CapacityTypes []string
-	// MinAlternatives is false where the pool's minValues could not be kept
-	// and the policy is best effort.
-	Requirements []cluster.Requirement
-	Labels       map[string]string
-	Requests     cluster.Resources // pods and daemons of the cheapest choice
-	Daemons      cluster.Resources
-	Pods         []int
-	Why          string
+	Requirements                []cluster.Requirement
+	Labels                      map[string]string
+	Requests                    cluster.Resources // pods and daemons of the cheapest choice
+	Daemons                     cluster.Resources
+	Pods                        []int
+	Why                         string
 }
 
 // Choice is one offering.

@@ -121,7 +121,7 @@ func (s *solver) chooseDims() error {
 			}
 		}
 		for i := range p.Devices {
-			if r := deviceResource(p.Devices[i].Class); r != "" {
+			if r := cluster.DeviceResource(p.Devices[i].Class); r != "" {
 				seen[r] = true
 			}
 		}
